@@ -1,0 +1,47 @@
+"""vimlib: what language models' Vim keystrokes are worth, found by playing them in real Vim.
+
+The data's way. Tasks and answers come in on the left; every answer is played in a confined Vim
+and the buffer it leaves is judged; `load` drives the way as far as the store, which holds
+everything in one DuckDB file; questions are asked of the store alone::
+
+    records ─> keys
+                 │
+      suites ────┤
+        runs ────┤
+     solvers ────┤
+                 ▼
+     sandbox ─> replay ─> score ─> judge
+                                     │
+                         store <─ load
+                           │
+                           └─> analysis ─> figures ─> report ─> HTML
+                                                        │
+                                                       cli
+
+Read line by line from the left, this is also the order of import: a module may import only modules
+named before it, of those only what stands here, and beside the standard library only these
+libraries::
+
+    module    owns                                     may import
+    --------  ---------------------------------------  ----------
+    records   the vocabulary: records and closed sets  nothing
+    keys      the two notations                        records
+    suites    one module a source of tasks             records, keys
+    runs      one module a source of answers           records, keys, suites, inspect_ai in inspect_logs
+    solvers   programs that answer without a model     records, keys
+    sandbox   confinement; knows nothing of Vim        records, pyseccomp
+    replay    an answer played in real Vim             records, keys, sandbox, vimgolf
+    score     the final buffer against the target      records, keys
+    judge     answers replayed, scored, compared       records, replay, sandbox, score, tqdm
+    store     DuckDB: replacing and reading            records, duckdb, pandas, pyarrow
+    load      the one flow from sources to store       all above, tqdm
+    analysis  questions: from frames to frames         records, store, numpy, pandas, scipy
+    figures   one function a picture or table          analysis, great_tables, matplotlib, numpy, pandas
+    report    notebooks executed, HTML written         all above, jinja2, jupyter_client, markupsafe,
+                                                       nbconvert, nbformat, papermill, tqdm, traitlets
+    cli       parse, call, print, exit code            all above, tqdm
+
+A test compares this drawing and this table with the code. To add a module, draw it here.
+"""
+
+__version__ = "0.1.0"

@@ -1,0 +1,285 @@
+"""The vocabulary: the frozen records and closed sets that travel between the modules.
+
+Everything the workbench says about a task, an answer, a replay or a verdict is one of
+these records, so that each word has one meaning and one set of fields. Nothing here
+reads a file, starts a process or knows a library; `None` always means "not known" or
+"does not apply", never zero.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class VimlibError(Exception):
+    """Base of every error that a user can mend.
+
+    The message is one line: what was found, what was expected, what to do. The command
+    line prints it without a traceback and exits with `exit_code`.
+    """
+
+    exit_code = 1
+
+
+class Protocol(StrEnum):
+    """The rules by which an answer is read, replayed and judged."""
+
+    GOLF = "golf"
+    """inspect_evals' `vimgolf_single_turn`, version 2-A: last line, VimGolf keycodes, key cap."""
+    BENCH = "bench"
+    """vimbench's single-turn track: whole answer or first fence, strict notation, no cap."""
+
+    def formatted(self, text: str) -> str:
+        """A buffer as the protocol judges it. Golf: CRLF and CR become LF and a missing final newline
+        is added, as the `vimgolf` package's `format_` does; bench: as it is, byte for byte."""
+        if self is Protocol.BENCH:
+            return text
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        return text if text.endswith("\n") else text + "\n"
+
+
+class Outcome(StrEnum):
+    """How a replay ended. What it says about the answer's worth is the score's business."""
+
+    FINISHED = "finished"
+    """Vim ended by itself, as the keys told it to."""
+    UNFINISHED = "unfinished"
+    """The keys were used up and Vim waited for more; it was ended there."""
+    TIMEOUT = "timeout"
+    """Vim was still at work at the time limit."""
+    CRASHED = "crashed"
+    """Vim died of a signal, or of the memory limit."""
+    BAD_KEYS = "bad_keys"
+    """The keys break the notation or cannot be given to any Vim (NUL, over 128 KB); Vim was not run."""
+    BLOCKED = "blocked"
+    """The keys tried what confinement forbids; whatever they left in the file is judged all the same."""
+    HARNESS_ERROR = "harness_error"
+    """The harness failed, not the answer: counted apart, never as the model's failure."""
+
+
+class AttemptStatus(StrEnum):
+    """What became of the request for an answer, before any replay."""
+
+    ANSWERED = "answered"
+    """There is an answer to judge (it may be empty)."""
+    PROVIDER_ERROR = "provider_error"
+    """The provider or its harness failed; there is nothing to judge."""
+    CANCELLED = "cancelled"
+    """The run was stopped before this answer was complete."""
+    NOT_REPLAYABLE = "not_replayable"
+    """The source holds a verdict but no keys."""
+
+
+class RunKind(StrEnum):
+    """Who answered. Solvers are a floor for models and are never ranked among them."""
+
+    MODEL = "model"
+    SOLVER = "solver"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One editing task. Buffers are text as the suite gives it: nothing is formatted yet."""
+
+    id: str
+    """Unique in its suite."""
+    start: str
+    """The buffer before the edit."""
+    target: str
+    """The buffer after it."""
+    instruction: str = ""
+    """What the solver is told to do; for VimGolf the challenge's title and description."""
+    title: str = ""
+    """A short name for tables."""
+    tier: int | None = None
+    """1 mechanical, 2 motions and text objects, 3 ex commands, 4 composed; None: the suite has none."""
+    category: str | None = None
+    """A finer kind than the tier, in the suite's own words."""
+    reference: str | None = None
+    """Keys known to solve the task, in `reference_notation`; None: no solution is known."""
+    reference_notation: Protocol = Protocol.BENCH
+    """The notation of `reference`. It is stored once; `keys.translate` gives the other."""
+    created: datetime.date | None = None
+    """When the task was published; None: not known."""
+    entries: int | None = None
+    """Solutions entered on the public site; None: not known."""
+    golfers: int | None = None
+    """People who entered one; None: not known."""
+    best_score: int | None = None
+    """Fewest keys entered on the public site; None: not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A named, versioned set of tasks. The same name with another hash is another version."""
+
+    name: str
+    version: str
+    """The suite's own version, or the first 12 hex digits of its hash where it has none."""
+    hash: str
+    """sha256 (hex) over ids, starts, targets and references in canonical form (`suites.content_hash`)."""
+    tasks: tuple[Task, ...]
+    """In the suite's own order."""
+    protocols: tuple[Protocol, ...]
+    """The protocols under which the suite is meant to be judged; the first is the default."""
+    origin: str = ""
+    """URL or file name it came from."""
+    licence: str | None = None
+    source_sha256: str | None = None
+    """sha256 (hex) of the file it was read from."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens of one attempt in the one normal form of the store. None: not reported, never 0.
+
+    Identities: input >= cache_read + cache_write, output >= reasoning, total = input + output.
+    """
+
+    input_tokens: int | None = None
+    """All input, cached or not."""
+    cache_read_tokens: int | None = None
+    """Of the input, read from a cache."""
+    cache_write_tokens: int | None = None
+    """Of the input, written to a cache."""
+    output_tokens: int | None = None
+    """All output, reasoning included."""
+    reasoning_tokens: int | None = None
+    """Of the output, spent on reasoning."""
+    total_tokens: int | None = None
+    billed_usd: float | None = None
+    """What the provider says it billed, in US dollars."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One answer to one task in one run and epoch, before it is judged."""
+
+    task_id: str
+    epoch: int
+    """From 1."""
+    attempt: int
+    """From 1: the retry of the same sample has a higher number."""
+    status: AttemptStatus
+    completion: str | None = None
+    """The model's whole text, untouched; None: there was none."""
+    keys: str | None = None
+    """What the extraction rule took from it, in the protocol's notation; None: nothing to replay."""
+    stop_reason: str | None = None
+    error: str | None = None
+    """The provider's or harness's message, where status says so."""
+    usage: TokenUsage = TokenUsage()
+    seconds: float | None = None
+    """Time to the answer as the source gives it (Inspect: the model call's time)."""
+    source_correct: bool | None = None
+    """The verdict that the source itself recorded; kept beside ours and compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One model or solver on one suite under one set of settings, from one source."""
+
+    id: str
+    """Stable: the same source gives the same id."""
+    kind: RunKind
+    name: str
+    """Model or solver as the source names it."""
+    suite_hash: str
+    """Of the suite whose tasks it answered."""
+    protocol: Protocol
+    attempts: tuple[Attempt, ...]
+    source: str = ""
+    """Name of the source file, without its folder; '' for solvers."""
+    source_sha256: str | None = None
+    """sha256 (hex) of the source file; None for solvers."""
+    extraction: str = ""
+    """Name and version of the rule that took the keys from the completion."""
+    prompt_version: str | None = None
+    task_name: str | None = None
+    """The harness's task, such as `vimgolf_single_turn`."""
+    task_version: str | None = None
+    status: str | None = None
+    """The harness's own word: success, error, cancelled, started."""
+    created: datetime.datetime | None = None
+    """With time zone."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Generation settings as the source records them (temperature, max_tokens, ...)."""
+    packages: Mapping[str, str] = field(default_factory=dict)
+    """Versions of the packages that made the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class VimBuild:
+    """The Vim that replays: results under different builds are never mixed unseen."""
+
+    version: str
+    """For instance '9.0.1378'."""
+    sha256: str
+    """Of the executable file (hex)."""
+
+
+@dataclass(frozen=True, slots=True)
+class VimErrorMessage:
+    """An error that Vim reported."""
+
+    number: int | None
+    """486 for E486; None where Vim gave none."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What real Vim did with (start, keys) under a protocol.
+
+    Only `outcome` and `final` count for a verdict. The rest is what Vim says of itself,
+    which an answer can tamper with: evidence for diagnosis, never for passing.
+    """
+
+    key: str
+    """sha256 (hex) over protocol fingerprint, Vim build, start and keys."""
+    outcome: Outcome
+    final: bytes | None
+    """The file afterwards, as bytes; None: no regular file was left, or it was over the size limit,
+    or Vim was not run."""
+    wall_seconds: float
+    confinement: str
+    """What the kernel enforced during the replay: `sandbox.Confinement` value."""
+    vim: VimBuild
+    cpu_seconds: float | None = None
+    """Processor time that Vim used; None: Vim was not run."""
+    mode: str | None = None
+    """Vim's `mode(1)` at the end; None: not reported."""
+    cursor: tuple[int, int] | None = None
+    """Line and byte column, from 1."""
+    buffer: str | None = None
+    """The buffer in memory where it differs from the file."""
+    first_error: VimErrorMessage | None = None
+    last_error: VimErrorMessage | None = None
+    blocked: tuple[str, ...] = ()
+    """What confinement stopped, as far as it could be seen: names of system calls or paths."""
+    detail: str = ""
+    """One line on how it ended, where the outcome alone does not tell (signal, limit, notation error)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The verdict on one answer. Pure function of task, keys, replay and protocol."""
+
+    correct: bool | None
+    """The final buffer is the target; None: the harness failed, unscored."""
+    passed: bool | None
+    """Correct and within the rules (the key cap); None: unscored."""
+    partial: float | None
+    """0 to 1: `difflib.SequenceMatcher` ratio of final to target; 1 on a pass, 0 if nothing was replayed."""
+    efficiency: float | None
+    """min(1, reference keys / answer keys) on a pass, 0 on a failure; None: no reference, or unscored."""
+    keystrokes: int | None
+    """Length of the answer as the protocol counts it; None: it breaks the notation."""
+    over_cap: bool | None
+    """Golf only: as many keys as the target has characters, or more; None: no cap in this protocol."""
+    beats_diff: bool | None = None
+    """Fewer keys than the `diff` solver needs for the task; None: `diff` fails there, or keys not counted."""

@@ -1,0 +1,33 @@
+"""What can go wrong between a user and the store, each by its own name."""
+
+from __future__ import annotations
+
+from vimlib.records import VimlibError
+
+
+class StoreError(VimlibError):
+    """The store cannot be read or written; the message says why."""
+
+
+class StoreMissing(StoreError):
+    """There is no store yet."""
+
+
+class StoreBusy(StoreError):
+    """Another process is writing to it."""
+
+
+class NotAStore(StoreError):
+    """The file is not a DuckDB database, or not one of ours."""
+
+
+class StoreOutdated(StoreError):
+    """The tables are of another version of vimlib."""
+
+
+class BadRows(StoreError):
+    """What was to be stored contradicts itself: a key twice, or a reference to nothing."""
+
+
+class UnknownView(StoreError):
+    """No view, or no column of a view, has this name."""

@@ -1,0 +1,245 @@
+-- The store's tables. Written once into a new database; vimlib/store/__init__.py refuses a
+-- database of another SCHEMA_VERSION, since it can always be rebuilt from the sources.
+--
+-- Rules that hold in every table:
+--   NULL means "not known" or "does not apply", never zero.
+--   Rows are joined by natural keys; the writer checks every reference before a load takes effect
+--   (DuckDB's FOREIGN KEY would forbid replacing a parent row while its children stay).
+--   Text is UTF-8. A lone surrogate, which UTF-8 cannot hold, is stored as U+10FFFD followed by its
+--   four hex digits, and a U+10FFFD of the text itself as U+10FFFD followed by 'FFFD': nothing is
+--   lost, and store.decode_text() gives the text back.
+--   Times are UTC without a zone (columns *_utc).
+
+CREATE TABLE schema_info (
+    schema_version INTEGER NOT NULL,
+    views_sha256   VARCHAR NOT NULL
+);
+COMMENT ON TABLE schema_info IS 'One row: what the file was written as.';
+COMMENT ON COLUMN schema_info.schema_version IS 'Version of these tables; another version is refused and the database rebuilt.';
+COMMENT ON COLUMN schema_info.views_sha256 IS 'sha256 (hex) of the SQL of the stored views; a newer vimlib replaces them.';
+
+CREATE TABLE sources (
+    source_sha256 VARCHAR NOT NULL,
+    kind          VARCHAR NOT NULL CHECK (kind IN ('suite', 'runs')),
+    name          VARCHAR NOT NULL,
+    loaded_utc    TIMESTAMP NOT NULL,
+    PRIMARY KEY (source_sha256, kind)
+);
+COMMENT ON TABLE sources IS 'One row a source file and use of it: everything else in the store was built from these.';
+COMMENT ON COLUMN sources.source_sha256 IS 'sha256 (hex) of the file.';
+COMMENT ON COLUMN sources.kind IS 'What was read from it: suite or runs.';
+COMMENT ON COLUMN sources.name IS 'Name of the file when it was first loaded: for runs without its folder, for suites their origin.';
+COMMENT ON COLUMN sources.loaded_utc IS 'When it was first loaded, UTC.';
+
+CREATE TABLE suites (
+    suite_hash    VARCHAR PRIMARY KEY,
+    name          VARCHAR NOT NULL,
+    version       VARCHAR NOT NULL,
+    protocols     VARCHAR[] NOT NULL,
+    origin        VARCHAR NOT NULL,
+    licence       VARCHAR,
+    source_sha256 VARCHAR
+);
+COMMENT ON TABLE suites IS 'One row a version of a suite of tasks: the same name with another hash is another version.';
+COMMENT ON COLUMN suites.suite_hash IS 'sha256 (hex) over ids, starts, targets and references of its tasks.';
+COMMENT ON COLUMN suites.name IS 'Name of the suite.';
+COMMENT ON COLUMN suites.version IS 'The suite''s own version, or the first 12 digits of its hash.';
+COMMENT ON COLUMN suites.protocols IS 'Protocols under which it is meant to be judged; the first is the default.';
+COMMENT ON COLUMN suites.origin IS 'URL or file name it came from; empty: none given.';
+COMMENT ON COLUMN suites.licence IS 'Licence of the tasks; NULL: not known.';
+COMMENT ON COLUMN suites.source_sha256 IS 'sha256 (hex) of the file it was read from; NULL: no file.';
+
+CREATE TABLE tasks (
+    suite_hash         VARCHAR NOT NULL,
+    task_id            VARCHAR NOT NULL,
+    place              INTEGER NOT NULL,
+    start              VARCHAR NOT NULL,
+    target             VARCHAR NOT NULL,
+    instruction        VARCHAR NOT NULL,
+    title              VARCHAR NOT NULL,
+    tier               INTEGER,
+    category           VARCHAR,
+    reference          VARCHAR,
+    reference_notation VARCHAR NOT NULL CHECK (reference_notation IN ('golf', 'bench')),
+    created            DATE,
+    entries            BIGINT,
+    golfers            BIGINT,
+    best_score         BIGINT,
+    source_sha256      VARCHAR,
+    PRIMARY KEY (suite_hash, task_id)
+);
+COMMENT ON TABLE tasks IS 'One row a task of a suite version.';
+COMMENT ON COLUMN tasks.suite_hash IS 'The suite version: suites.suite_hash.';
+COMMENT ON COLUMN tasks.task_id IS 'Unique in its suite.';
+COMMENT ON COLUMN tasks.place IS 'Place in the suite''s own order, from 1.';
+COMMENT ON COLUMN tasks.start IS 'The buffer before the edit, as the suite gives it.';
+COMMENT ON COLUMN tasks.target IS 'The buffer after it, as the suite gives it.';
+COMMENT ON COLUMN tasks.instruction IS 'What the solver is told to do; empty: nothing.';
+COMMENT ON COLUMN tasks.title IS 'A short name for tables; empty: none.';
+COMMENT ON COLUMN tasks.tier IS '1 mechanical, 2 motions and text objects, 3 ex commands, 4 composed; NULL: the suite has none.';
+COMMENT ON COLUMN tasks.category IS 'A finer kind than the tier, in the suite''s own words; NULL: none.';
+COMMENT ON COLUMN tasks.reference IS 'Keys known to solve the task; NULL: no solution is known.';
+COMMENT ON COLUMN tasks.reference_notation IS 'Notation of the reference: golf or bench.';
+COMMENT ON COLUMN tasks.created IS 'When the task was published; NULL: not known.';
+COMMENT ON COLUMN tasks.entries IS 'Solutions entered on the public site; NULL: not known.';
+COMMENT ON COLUMN tasks.golfers IS 'People who entered one; NULL: not known.';
+COMMENT ON COLUMN tasks.best_score IS 'Fewest keys entered on the public site; NULL: not known.';
+COMMENT ON COLUMN tasks.source_sha256 IS 'sha256 (hex) of the file the suite was read from; NULL: no file.';
+
+CREATE TABLE runs (
+    run_id         VARCHAR PRIMARY KEY,
+    kind           VARCHAR NOT NULL CHECK (kind IN ('model', 'solver')),
+    name           VARCHAR NOT NULL,
+    suite_hash     VARCHAR NOT NULL,
+    protocol       VARCHAR NOT NULL CHECK (protocol IN ('golf', 'bench')),
+    source         VARCHAR NOT NULL,
+    source_sha256  VARCHAR,
+    extraction     VARCHAR NOT NULL,
+    prompt_version VARCHAR,
+    task_name      VARCHAR,
+    task_version   VARCHAR,
+    status         VARCHAR,
+    created_utc    TIMESTAMP,
+    settings       VARCHAR NOT NULL,
+    packages       VARCHAR NOT NULL
+);
+COMMENT ON TABLE runs IS 'One row a run: one model or solver on one suite under one set of settings, from one source.';
+COMMENT ON COLUMN runs.run_id IS 'Stable: the same source gives the same id.';
+COMMENT ON COLUMN runs.kind IS 'model or solver; solvers are a floor and never ranked among models.';
+COMMENT ON COLUMN runs.name IS 'Model or solver as the source names it.';
+COMMENT ON COLUMN runs.suite_hash IS 'The suite version it answered: suites.suite_hash.';
+COMMENT ON COLUMN runs.protocol IS 'Rules by which its answers are read, replayed and judged: golf or bench.';
+COMMENT ON COLUMN runs.source IS 'Name of the source file without its folder; empty for solvers.';
+COMMENT ON COLUMN runs.source_sha256 IS 'sha256 (hex) of the source file: sources.source_sha256; NULL for solvers.';
+COMMENT ON COLUMN runs.extraction IS 'Name and version of the rule that took the keys from the completion.';
+COMMENT ON COLUMN runs.prompt_version IS 'Version of the prompt; NULL: not known.';
+COMMENT ON COLUMN runs.task_name IS 'The harness''s task; NULL: not known.';
+COMMENT ON COLUMN runs.task_version IS 'Version of the harness''s task; NULL: not known.';
+COMMENT ON COLUMN runs.status IS 'The harness''s own word: success, error, cancelled, started; NULL: none.';
+COMMENT ON COLUMN runs.created_utc IS 'When the run was made, UTC; NULL: not known.';
+COMMENT ON COLUMN runs.settings IS 'Generation settings as the source records them: a JSON object with sorted names.';
+COMMENT ON COLUMN runs.packages IS 'Versions of the packages that made the run: a JSON object with sorted names.';
+
+CREATE TABLE attempts (
+    run_id             VARCHAR NOT NULL,
+    task_id            VARCHAR NOT NULL,
+    epoch              INTEGER NOT NULL CHECK (epoch >= 1),
+    attempt            INTEGER NOT NULL CHECK (attempt >= 1),
+    status             VARCHAR NOT NULL
+        CHECK (status IN ('answered', 'provider_error', 'cancelled', 'not_replayable')),
+    completion         VARCHAR,
+    keys               VARCHAR,
+    stop_reason        VARCHAR,
+    error              VARCHAR,
+    input_tokens       BIGINT,
+    cache_read_tokens  BIGINT,
+    cache_write_tokens BIGINT,
+    output_tokens      BIGINT,
+    reasoning_tokens   BIGINT,
+    total_tokens       BIGINT,
+    billed_usd         DOUBLE,
+    seconds            DOUBLE,
+    source_correct     BOOLEAN,
+    source_sha256      VARCHAR,
+    PRIMARY KEY (run_id, task_id, epoch, attempt)
+);
+COMMENT ON TABLE attempts IS 'One row an attempt: one answer to one task in one run and epoch, before it is judged.';
+COMMENT ON COLUMN attempts.run_id IS 'The run: runs.run_id.';
+COMMENT ON COLUMN attempts.task_id IS 'The task, in the suite of the run: tasks.task_id.';
+COMMENT ON COLUMN attempts.epoch IS 'Repetition of the task in the run, from 1.';
+COMMENT ON COLUMN attempts.attempt IS 'From 1: a retry of the same task and epoch has a higher number.';
+COMMENT ON COLUMN attempts.status IS 'What became of the request: answered, provider_error, cancelled or not_replayable.';
+COMMENT ON COLUMN attempts.completion IS 'The model''s whole text, untouched; NULL: there was none.';
+COMMENT ON COLUMN attempts.keys IS 'What was taken from it, in the protocol''s notation; NULL: nothing to replay.';
+COMMENT ON COLUMN attempts.stop_reason IS 'Why the model stopped, in the source''s word; NULL: not known.';
+COMMENT ON COLUMN attempts.error IS 'The provider''s or harness''s message; NULL: none.';
+COMMENT ON COLUMN attempts.input_tokens IS 'All input tokens, cached or not; NULL: not reported.';
+COMMENT ON COLUMN attempts.cache_read_tokens IS 'Of the input tokens, read from a cache; NULL: not reported.';
+COMMENT ON COLUMN attempts.cache_write_tokens IS 'Of the input tokens, written to a cache; NULL: not reported.';
+COMMENT ON COLUMN attempts.output_tokens IS 'All output tokens, reasoning included; NULL: not reported.';
+COMMENT ON COLUMN attempts.reasoning_tokens IS 'Of the output tokens, spent on reasoning; NULL: not reported.';
+COMMENT ON COLUMN attempts.total_tokens IS 'Input and output tokens; NULL: not reported.';
+COMMENT ON COLUMN attempts.billed_usd IS 'What the provider says it billed, in US dollars; NULL: not reported.';
+COMMENT ON COLUMN attempts.seconds IS 'Time to the answer as the source gives it, seconds; NULL: not known.';
+COMMENT ON COLUMN attempts.source_correct IS 'The verdict that the source itself recorded; NULL: none.';
+COMMENT ON COLUMN attempts.source_sha256 IS 'sha256 (hex) of the source file of the run; NULL for solvers.';
+
+CREATE TABLE vims (
+    vim_sha256 VARCHAR PRIMARY KEY,
+    version    VARCHAR NOT NULL
+);
+COMMENT ON TABLE vims IS 'One row a build of Vim that replayed something.';
+COMMENT ON COLUMN vims.vim_sha256 IS 'sha256 (hex) of the executable file.';
+COMMENT ON COLUMN vims.version IS 'Version with patch level, such as 9.0.1378.';
+
+CREATE TABLE replays (
+    replay_key         VARCHAR PRIMARY KEY,
+    outcome            VARCHAR NOT NULL CHECK (outcome IN (
+        'finished', 'unfinished', 'timeout', 'crashed', 'bad_keys', 'blocked', 'harness_error')),
+    final              BLOB,
+    wall_seconds       DOUBLE NOT NULL,
+    cpu_seconds        DOUBLE,
+    confinement        VARCHAR NOT NULL,
+    vim_sha256         VARCHAR NOT NULL,
+    mode               VARCHAR,
+    cursor_line        BIGINT,
+    cursor_column      BIGINT,
+    buffer             VARCHAR,
+    first_error_number INTEGER,
+    first_error        VARCHAR,
+    last_error_number  INTEGER,
+    last_error         VARCHAR,
+    blocked            VARCHAR[] NOT NULL,
+    detail             VARCHAR NOT NULL
+);
+COMMENT ON TABLE replays IS 'One row a replay: what real Vim did with (start, keys) under a protocol, whoever gave those keys. Only outcome and final count for a verdict; the rest is evidence for diagnosis, which an answer can tamper with.';
+COMMENT ON COLUMN replays.replay_key IS 'sha256 (hex) over protocol fingerprint, Vim build, start and keys.';
+COMMENT ON COLUMN replays.outcome IS 'How it ended: finished, unfinished, timeout, crashed, bad_keys, blocked or harness_error.';
+COMMENT ON COLUMN replays.final IS 'The file afterwards, the bytes as they were; NULL: no regular file was left, it was over the size limit, or Vim was not run.';
+COMMENT ON COLUMN replays.wall_seconds IS 'Duration of the replay, seconds.';
+COMMENT ON COLUMN replays.cpu_seconds IS 'Processor time that Vim used, seconds; NULL: Vim was not run.';
+COMMENT ON COLUMN replays.confinement IS 'What the kernel enforced during it.';
+COMMENT ON COLUMN replays.vim_sha256 IS 'The Vim that replayed: vims.vim_sha256.';
+COMMENT ON COLUMN replays.mode IS 'Vim''s mode(1) at the end; NULL: not reported.';
+COMMENT ON COLUMN replays.cursor_line IS 'Line of the cursor at the end, from 1; NULL: not reported.';
+COMMENT ON COLUMN replays.cursor_column IS 'Byte column of the cursor at the end, from 1; NULL: not reported.';
+COMMENT ON COLUMN replays.buffer IS 'The buffer in memory where it differs from the file; NULL: it does not, or not reported.';
+COMMENT ON COLUMN replays.first_error_number IS 'Number of the first error Vim reported (486 for E486); NULL: no error, or one without a number.';
+COMMENT ON COLUMN replays.first_error IS 'Text of the first error Vim reported; NULL: none.';
+COMMENT ON COLUMN replays.last_error_number IS 'Number of the last error Vim reported; NULL: no error, or one without a number.';
+COMMENT ON COLUMN replays.last_error IS 'Text of the last error Vim reported; NULL: none.';
+COMMENT ON COLUMN replays.blocked IS 'What confinement stopped, as far as it could be seen: names of system calls or paths; empty: nothing seen.';
+COMMENT ON COLUMN replays.detail IS 'One line on how it ended, where the outcome alone does not tell; empty: nothing to add.';
+
+CREATE TABLE scores (
+    run_id               VARCHAR NOT NULL,
+    task_id              VARCHAR NOT NULL,
+    epoch                INTEGER NOT NULL,
+    attempt              INTEGER NOT NULL,
+    replay_key           VARCHAR,
+    protocol_fingerprint VARCHAR,
+    correct              BOOLEAN,
+    passed               BOOLEAN,
+    partial              DOUBLE CHECK (partial BETWEEN 0 AND 1),
+    efficiency           DOUBLE CHECK (efficiency BETWEEN 0 AND 1),
+    keystrokes           BIGINT,
+    over_cap             BOOLEAN,
+    beats_diff           BOOLEAN,
+    source_sha256        VARCHAR,
+    PRIMARY KEY (run_id, task_id, epoch, attempt)
+);
+COMMENT ON TABLE scores IS 'One row a judged attempt: the verdict. Attempts that were not judged have none.';
+COMMENT ON COLUMN scores.run_id IS 'The run: runs.run_id.';
+COMMENT ON COLUMN scores.task_id IS 'The task: attempts.task_id.';
+COMMENT ON COLUMN scores.epoch IS 'Repetition of the task in the run, from 1.';
+COMMENT ON COLUMN scores.attempt IS 'The attempt: attempts.attempt.';
+COMMENT ON COLUMN scores.replay_key IS 'The replay that was judged: replays.replay_key; NULL: there was nothing to replay.';
+COMMENT ON COLUMN scores.protocol_fingerprint IS 'Exact version of the rules it was judged by; NULL: not known.';
+COMMENT ON COLUMN scores.correct IS 'The final buffer is the target; NULL: unscored, the harness failed.';
+COMMENT ON COLUMN scores.passed IS 'Correct and within the protocol''s rules; NULL: unscored.';
+COMMENT ON COLUMN scores.partial IS 'Likeness of final to target, 0 to 1; NULL: unscored.';
+COMMENT ON COLUMN scores.efficiency IS 'Reference keys / answer keys, at most 1, on a pass; 0 on a failure; NULL: no reference, or unscored.';
+COMMENT ON COLUMN scores.keystrokes IS 'Length of the answer as the protocol counts it (golf: keys; bench: bytes); NULL: it breaks the notation.';
+COMMENT ON COLUMN scores.over_cap IS 'Golf only: as many keys as the target has characters, or more; NULL: no cap in this protocol.';
+COMMENT ON COLUMN scores.beats_diff IS 'Fewer keys than the diff solver needs for the task; NULL: diff fails there, or keys not counted.';
+COMMENT ON COLUMN scores.source_sha256 IS 'sha256 (hex) of the source file of the run; NULL for solvers.';

@@ -1,0 +1,423 @@
+"""The way in: records as whole frames, replaced by key only where something differs."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from vimlib.records import Attempt, Replay, Run, Score, Suite
+from vimlib.store.errors import BadRows
+from vimlib.store.reading import (
+    CONFIG,
+    SCHEMA_VERSION,
+    TABLES,
+    create_views,
+    one_row,
+    read_replays,
+    registered,
+    sql,
+    views_sha256,
+)
+from vimlib.store.text import encode_text
+
+
+class Change(StrEnum):
+    """What adding something did to the store."""
+
+    ADDED = "added"
+    UNCHANGED = "unchanged"
+    """It was there, the same in everything: skipped."""
+    REPLACED = "replaced"
+    """It was there with other content."""
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON can say it; what JSON has no word for becomes its text."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, set | frozenset):
+        return sorted((_plain(item) for item in value), key=repr)
+    if isinstance(value, Iterable) and not isinstance(value, bytes):
+        return [_plain(item) for item in value]
+    return str(value)
+
+
+def _json(mapping: Mapping[str, Any]) -> str:
+    return json.dumps(_plain(mapping), sort_keys=True, ensure_ascii=False)
+
+
+def _arrow(con: duckdb.DuckDBPyConnection, statement: str) -> pa.Table:
+    table = con.sql(statement).to_arrow_table()
+    assert isinstance(table, pa.Table), "a query gives a table"
+    return table
+
+
+class Writer:
+    """Adds to a store that nobody else sees yet. `replacing` makes one; nothing else should.
+
+    Each call stores whole frames, not single rows. What a call says twice or refers to in vain
+    raises `BadRows`, at the latest when the load ends, and then nothing of the load takes effect.
+    """
+
+    def __init__(self, path: Path, *, new: bool) -> None:
+        self._con = duckdb.connect(str(path), config=CONFIG)
+        self.changed = new
+        """Whether the store now differs from the one that the load began with."""
+        # One transaction: by themselves these are hundreds, each waiting for the disk.
+        self._con.begin()
+        if new:
+            self._con.execute(sql("schema.sql"))
+            self._con.execute("INSERT INTO schema_info VALUES (?, '')", [SCHEMA_VERSION])
+        if one_row(self._con, "SELECT views_sha256 FROM schema_info") != (views_sha256(),):
+            create_views(self._con, comments=True)
+            self._con.execute("UPDATE schema_info SET views_sha256 = ?", [views_sha256()])
+            self.changed = True
+        self._con.commit()
+        self._types: dict[str, dict[str, pa.DataType]] = {
+            table: {
+                field.name: field.type for field in _arrow(self._con, f"SELECT * FROM {table} LIMIT 0").schema
+            }
+            for table in TABLES
+        }
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """For reading what has been written so far, by `query` for instance."""
+        return self._con
+
+    def add_suite(self, suite: Suite) -> Change:
+        """Store a suite and its tasks; the key is its hash.
+
+        A suite that is stored already, the same in everything but where it lies, is left as it
+        is; one that differs in what the hash leaves out (an instruction, a statistic) is replaced.
+        """
+        head = {
+            "suite_hash": suite.hash,
+            "name": suite.name,
+            "version": suite.version,
+            "protocols": [str(protocol) for protocol in suite.protocols],
+            "origin": suite.origin,
+            "licence": suite.licence,
+            "source_sha256": suite.source_sha256,
+        }
+        tasks = [
+            {
+                "suite_hash": suite.hash,
+                "task_id": task.id,
+                "place": place,
+                "start": task.start,
+                "target": task.target,
+                "instruction": task.instruction,
+                "title": task.title,
+                "tier": task.tier,
+                "category": task.category,
+                "reference": task.reference,
+                "reference_notation": str(task.reference_notation),
+                "created": task.created,
+                "entries": task.entries,
+                "golfers": task.golfers,
+                "best_score": task.best_score,
+                "source_sha256": suite.source_sha256,
+            }
+            for place, task in enumerate(suite.tasks, start=1)
+        ]
+        change = self._replace(
+            f"suite {suite.name}",
+            "suite_hash",
+            suite.hash,
+            {"suites": self._table("suites", [head]), "tasks": self._table("tasks", tasks)},
+            moves=("origin",),
+        )
+        if change is not Change.UNCHANGED:
+            self._add_source("suite", suite.source_sha256, suite.origin or suite.name)
+        return change
+
+    def add_run(self, run: Run) -> Change:
+        """Store a run and its attempts, not yet judged; the key is its id.
+
+        A run that is stored already, the same in everything but the name of its file, is left as
+        it is, with its scores. One that differs (another source, another rule of extraction)
+        is replaced whole, and its scores are gone until `add_scores` brings new ones.
+
+        Raises `BadRows` where an attempt is there twice.
+        """
+        if run.created is not None and run.created.tzinfo is None:
+            raise BadRows(f"run {run.id}: the time {run.created} has no time zone")
+        head = {
+            "run_id": run.id,
+            "kind": str(run.kind),
+            "name": run.name,
+            "suite_hash": run.suite_hash,
+            "protocol": str(run.protocol),
+            "source": run.source,
+            "source_sha256": run.source_sha256,
+            "extraction": run.extraction,
+            "prompt_version": run.prompt_version,
+            "task_name": run.task_name,
+            "task_version": run.task_version,
+            "status": run.status,
+            "created_utc": None if run.created is None else _utc(run.created),
+            "settings": _json(run.settings),
+            "packages": _json(run.packages),
+        }
+        attempts = [
+            {
+                "run_id": run.id,
+                "task_id": attempt.task_id,
+                "epoch": attempt.epoch,
+                "attempt": attempt.attempt,
+                "status": str(attempt.status),
+                "completion": attempt.completion,
+                "keys": attempt.keys,
+                "stop_reason": attempt.stop_reason,
+                "error": attempt.error,
+                "input_tokens": attempt.usage.input_tokens,
+                "cache_read_tokens": attempt.usage.cache_read_tokens,
+                "cache_write_tokens": attempt.usage.cache_write_tokens,
+                "output_tokens": attempt.usage.output_tokens,
+                "reasoning_tokens": attempt.usage.reasoning_tokens,
+                "total_tokens": attempt.usage.total_tokens,
+                "billed_usd": attempt.usage.billed_usd,
+                "seconds": attempt.seconds,
+                "source_correct": attempt.source_correct,
+                "source_sha256": run.source_sha256,
+            }
+            for attempt in run.attempts
+        ]
+        change = self._replace(
+            f"run {run.id}",
+            "run_id",
+            run.id,
+            {"runs": self._table("runs", [head]), "attempts": self._table("attempts", attempts)},
+            moves=("source",),
+            and_from=("scores",),
+        )
+        if change is not Change.UNCHANGED:
+            self._add_source("runs", run.source_sha256, run.source)
+        return change
+
+    def add_replays(self, replays: Iterable[Replay]) -> int:
+        """Store replays by key and return how many were new or different.
+
+        One that is stored already and differs in nothing but its duration is left as it is. One
+        that differs (a timeout that was run again) takes the place of the old; the scores of
+        runs that are judged by it should then be stored anew.
+        """
+        unique = {replay.key: replay for replay in replays}
+        rows = [
+            {
+                "replay_key": replay.key,
+                "outcome": str(replay.outcome),
+                "final": replay.final,
+                "wall_seconds": replay.wall_seconds,
+                "cpu_seconds": replay.cpu_seconds,
+                "confinement": replay.confinement,
+                "vim_sha256": replay.vim.sha256,
+                "mode": replay.mode,
+                "cursor_line": None if replay.cursor is None else replay.cursor[0],
+                "cursor_column": None if replay.cursor is None else replay.cursor[1],
+                "buffer": replay.buffer,
+                "first_error_number": None if replay.first_error is None else replay.first_error.number,
+                "first_error": None if replay.first_error is None else replay.first_error.text,
+                "last_error_number": None if replay.last_error is None else replay.last_error.number,
+                "last_error": None if replay.last_error is None else replay.last_error.text,
+                "blocked": list(replay.blocked),
+                "detail": replay.detail,
+            }
+            for replay in unique.values()
+        ]
+        builds = {replay.vim.sha256: replay.vim.version for replay in unique.values()}
+        vims = [{"vim_sha256": sha256, "version": version} for sha256, version in builds.items()]
+        self._merge("vims", ("vim_sha256",), self._table("vims", vims))
+        return self._merge(
+            "replays", ("replay_key",), self._table("replays", rows), ignore=("wall_seconds", "cpu_seconds")
+        )
+
+    def add_scores(
+        self,
+        run: Run,
+        judged: Iterable[tuple[Attempt, str | None, Score]],
+        *,
+        fingerprint: str | None = None,
+    ) -> int:
+        """Store verdicts on attempts of a run, with the key of the replay that each rests on.
+
+        `fingerprint` names the exact version of the rules. A verdict stored earlier on the same
+        attempt is replaced. Returns how many were new or different. Raises `BadRows` where an
+        attempt is judged twice.
+        """
+        rows = [
+            {
+                "run_id": run.id,
+                "task_id": attempt.task_id,
+                "epoch": attempt.epoch,
+                "attempt": attempt.attempt,
+                "replay_key": replay_key,
+                "protocol_fingerprint": fingerprint,
+                "correct": score.correct,
+                "passed": score.passed,
+                "partial": score.partial,
+                "efficiency": score.efficiency,
+                "keystrokes": score.keystrokes,
+                "over_cap": score.over_cap,
+                "beats_diff": score.beats_diff,
+                "source_sha256": run.source_sha256,
+            }
+            for attempt, replay_key, score in judged
+        ]
+        key = ("run_id", "task_id", "epoch", "attempt")
+        return self._merge("scores", key, self._table("scores", rows))
+
+    def replays(self, keys: Iterable[str]) -> dict[str, Replay]:
+        """The replays that the store has already, by key."""
+        return read_replays(self._con, keys)
+
+    def _table(self, table: str, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+        def column(name: str, kind: pa.DataType) -> pa.Array:
+            values = [row[name] for row in rows]
+            if pa.types.is_string(kind):
+                values = [None if value is None else encode_text(value) for value in values]
+            elif pa.types.is_list(kind):
+                values = [[encode_text(item) for item in value] for value in values]
+            return pa.array(values, kind)
+
+        types = self._types[table]
+        return pa.table({name: column(name, kind) for name, kind in types.items()})
+
+    def _insert(self, what: str, table: str, rows: pa.Table) -> None:
+        with registered(self._con, rows) as incoming:
+            try:
+                self._con.execute(f"INSERT INTO {table} BY NAME FROM {incoming}")
+            except duckdb.ConstraintException as error:
+                raise BadRows(f"{what}: {str(error).splitlines()[0]}") from error
+
+    def _replace(
+        self,
+        what: str,
+        key: str,
+        value: str,
+        tables: Mapping[str, pa.Table],
+        *,
+        moves: tuple[str, ...],
+        and_from: tuple[str, ...] = (),
+    ) -> Change:
+        """Make the rows under one key exactly these; `moves` are columns that make no difference."""
+        value = encode_text(value)
+        first = next(iter(tables))
+        there = one_row(self._con, f"SELECT count(*) FROM {first} WHERE {key} = ?", [value])
+        known = there != (0,)
+        if known and all(self._same(table, key, value, rows, ignore=moves) for table, rows in tables.items()):
+            return Change.UNCHANGED
+        if known:
+            for table in (*tables, *and_from):
+                self._con.execute(f"DELETE FROM {table} WHERE {key} = ?", [value])
+        for table, rows in tables.items():
+            self._insert(what, table, rows)
+        self.changed = True
+        return Change.REPLACED if known else Change.ADDED
+
+    def _same(self, table: str, key: str, value: str, rows: pa.Table, *, ignore: tuple[str, ...]) -> bool:
+        columns = ", ".join(name for name in self._types[table] if name not in ignore)
+        with registered(self._con, rows) as incoming:
+            differing = one_row(
+                self._con,
+                f"WITH stored AS (SELECT {columns} FROM {table} WHERE {key} = ?),"
+                f" given AS (SELECT {columns} FROM {incoming})"
+                " SELECT (SELECT count(*) FROM (FROM stored EXCEPT ALL FROM given)),"
+                " (SELECT count(*) FROM (FROM given EXCEPT ALL FROM stored))",
+                [value],
+            )
+        return differing == (0, 0)
+
+    def _merge(
+        self, table: str, key: tuple[str, ...], rows: pa.Table, *, ignore: tuple[str, ...] = ()
+    ) -> int:
+        """Insert or replace by key what differs from the stored rows; how many did."""
+        columns = ", ".join(name for name in self._types[table] if name not in ignore)
+        keys = ", ".join(key)
+        with registered(self._con, rows) as incoming:
+            self._con.execute(
+                "CREATE OR REPLACE TEMP TABLE different AS"
+                f" SELECT {keys} FROM (SELECT {columns} FROM {incoming}"
+                f" EXCEPT SELECT {columns} FROM {table})"
+            )
+            fresh = _arrow(self._con, f"FROM {incoming} SEMI JOIN different USING ({keys})")
+        if fresh.num_rows:
+            self._con.execute(f"DELETE FROM {table} WHERE ({keys}) IN (SELECT ({keys}) FROM different)")
+            self._insert(table, table, fresh)
+            self.changed = True
+        self._con.execute("DROP TABLE different")
+        return int(fresh.num_rows)
+
+    def _add_source(self, kind: str, sha256: str | None, name: str) -> None:
+        """Note the file that rows came from, and forget files that no row comes from any more."""
+        if sha256 is not None:
+            self._con.execute(
+                "INSERT INTO sources SELECT $sha256, $kind, $name, $now WHERE NOT EXISTS"
+                " (FROM sources WHERE source_sha256 = $sha256 AND kind = $kind)",
+                {
+                    "sha256": encode_text(sha256),
+                    "kind": kind,
+                    "name": encode_text(name),
+                    "now": _utc(datetime.datetime.now(datetime.UTC)),
+                },
+            )
+        table = {"suite": "suites", "runs": "runs"}[kind]
+        self._con.execute(
+            f"DELETE FROM sources AS s WHERE kind = ? AND NOT EXISTS"
+            f" (FROM {table} AS t WHERE t.source_sha256 = s.source_sha256)",
+            [kind],
+        )
+
+    def _check(self) -> None:
+        """Every reference leads somewhere. Raises `BadRows` with the first that does not."""
+        for meaning, missing in _REFERENCES:
+            number, example = one_row(self._con, f"SELECT count(*), any_value(example) FROM ({missing})")
+            if number:
+                raise BadRows(f"{meaning}: {number} of them, such as {example!r}; nothing was stored")
+
+    def _finish(self) -> None:
+        self._check()
+        self._con.execute("CHECKPOINT")
+
+    def _close(self) -> None:
+        self._con.close()
+
+
+_REFERENCES = (
+    (
+        "runs of a suite that the store does not have",
+        "SELECT run_id AS example FROM runs ANTI JOIN suites USING (suite_hash)",
+    ),
+    (
+        "attempts at a task that the suite of their run does not have",
+        "SELECT a.run_id || ' ' || a.task_id AS example FROM attempts AS a LEFT JOIN runs AS r USING (run_id)"
+        " WHERE NOT EXISTS (FROM tasks AS t WHERE t.suite_hash = r.suite_hash AND t.task_id = a.task_id)",
+    ),
+    (
+        "scores of an attempt that the store does not have",
+        "SELECT run_id || ' ' || task_id AS example FROM scores"
+        " ANTI JOIN attempts USING (run_id, task_id, epoch, attempt)",
+    ),
+    (
+        "scores by a replay that the store does not have",
+        "SELECT run_id || ' ' || task_id AS example FROM scores"
+        " ANTI JOIN replays USING (replay_key) WHERE replay_key IS NOT NULL",
+    ),
+)
+
+
+def _utc(moment: datetime.datetime) -> datetime.datetime:
+    return moment.astimezone(datetime.UTC).replace(tzinfo=None)

@@ -1,0 +1,40 @@
+"""Pictures, tables and sentences of the reports: frames of `vimlib.analysis` in, something to look at out.
+
+Each function makes one picture or table and computes nothing but the sentence that says what is
+to be seen on it. What it returns shows itself in JupyterLab and in a report's page alike, is the
+same byte for byte for the same frame, and holds nothing from an answer or a source that is not
+escaped.
+
+canvas: the look, and SVG that follows the page. charts: the shapes. tables: tables. blocks:
+headings, tiles, notices. overview, loading: what the two pages show.
+"""
+
+from __future__ import annotations
+
+from vimlib.figures.blocks import (
+    Block,
+    Tile,
+    anchor,
+    facts,
+    lede,
+    notice,
+    section,
+    tiles,
+)
+from vimlib.figures.canvas import Picture, plain
+from vimlib.figures.tables import Column, Table
+
+__all__ = [
+    "Block",
+    "Column",
+    "Picture",
+    "Table",
+    "Tile",
+    "anchor",
+    "facts",
+    "lede",
+    "notice",
+    "plain",
+    "section",
+    "tiles",
+]

@@ -195,7 +195,7 @@ from pathlib import Path
 from vimlib.records import Protocol
 from vimlib.replay import ReplayCache, ReplayRequest, replay_each
 cache = ReplayCache(Path({str(tmp_path / "c.sqlite")!r}))
-requests = [ReplayRequest(Protocol.BENCH, "x\\n", f"i{{n}}") for n in range(400)]
+requests = [ReplayRequest(Protocol.BENCH, "x\\n", f"i{{n}}") for n in range(600)]
 for number, _ in enumerate(replay_each(requests, cache=cache)):
     print(number, flush=True)
 """
@@ -206,13 +206,13 @@ for number, _ in enumerate(replay_each(requests, cache=cache)):
     os.kill(running.pid, signal.SIGKILL)
     running.wait()
     cache = ReplayCache(tmp_path / "c.sqlite")
-    requests = [ReplayRequest(Protocol.BENCH, "x\n", f"i{n}") for n in range(400)]
+    requests = [ReplayRequest(Protocol.BENCH, "x\n", f"i{n}") for n in range(600)]
     before = len(list(cache.get(protocols.replay_key(r, find_vim(), Confinement.FULL) for r in requests)))
     done = [result for _, result in replay_each(requests, cache=cache)]
     cache.close()
-    assert 0 < before < 400
-    assert len(done) == 400 and len({result.key for result in done}) == 400
-    assert {result.final for result in done} == {f"{n}x\n".encode() for n in range(400)}
+    assert 0 < before < 600
+    assert len(done) == 600 and len({result.key for result in done}) == 600
+    assert {result.final for result in done} == {f"{n}x\n".encode() for n in range(600)}
 
 
 def test_no_process_is_left_when_the_pool_is_closed() -> None:

@@ -21,6 +21,7 @@ from vimlib.sandbox import Confinement
 from .cache import CacheUnusable, ReplayCache
 from .playing import close_starters, play
 from .protocols import SECONDS, VERSIONS, ReplayRequest, fingerprint, replay_key
+from .unpinned import unpinned
 from .trace import Step, Trace, trace
 from .vim import NoVim, find_vim, vim_build
 
@@ -36,6 +37,7 @@ __all__ += [
     "replay_each",
     "replay_key",
     "replay_many",
+    "unpinned",
     "vim_build",
 ]
 

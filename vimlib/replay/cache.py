@@ -17,7 +17,7 @@ from typing import Any
 
 from vimlib.records import Outcome, Replay, VimBuild, VimErrorMessage, VimlibError
 
-_COMMIT_SECONDS = 0.5
+_COMMIT_SECONDS = 0.1
 _ASK_AT_ONCE = 500
 
 
@@ -34,7 +34,7 @@ class ReplayCache:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(path, timeout=60)
-            # A lost last half-second costs some replays, never a wrong one.
+            # What is lost of the last moment costs some replays, never a wrong one.
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = NORMAL")
             self._database.execute(
@@ -71,7 +71,7 @@ class ReplayCache:
                     continue
 
     def put(self, replay: Replay) -> None:
-        """Keep one replay; committed within half a second of the next `put`, or at the close."""
+        """Keep one replay; committed within a tenth of a second of the next `put`, or at the close."""
         try:
             self._database.execute(
                 "INSERT OR REPLACE INTO replays VALUES (?, ?)", (replay.key, _to_json(replay))

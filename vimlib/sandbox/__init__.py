@@ -97,7 +97,7 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
     """All of its environment; `{scratch}` in a value stands for the scratch folder."""
     folders: tuple[str, ...] = ("work",)
-    """Folders in scratch, empty at each start."""
+    """Folders in scratch, empty at each start; it starts in the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,6 @@ class Command:
     """Wall time."""
     read_only: bytes | None = None
     """Content of the file `Starter.read_only`, which the program can read and not write."""
-    cwd: str = "work"
     end_marker: str = "\0"
     """Output that means: nothing more will come, end the program here."""
     output_tail: int = MEBIBYTE
@@ -153,7 +152,7 @@ def _view(program: Program) -> list[str]:
     for folder in ("/dev", "/scratch", "/read-only", "/resources"):
         arguments += ["--dir", _JAIL + folder]
     arguments += ["--dev-bind", "/dev/null", _JAIL + "/dev/null"]
-    for path in (*libraries(program.path), *program.readable):
+    for path in (program.path, *libraries(program.path), *program.readable):
         if path.exists():
             arguments += ["--ro-bind", str(path.resolve()), _JAIL + str(path)]
     for name, path in program.placed.items():
@@ -269,7 +268,6 @@ class Starter:
             "read_only": command.read_only is not None,
             "collect": command.collect,
             "seconds": command.seconds,
-            "cwd": command.cwd,
             "end_marker": command.end_marker,
             "output_tail": command.output_tail,
         }
@@ -323,7 +321,7 @@ def missing_parts() -> dict[str, str | None]:
     except FilterUnavailable as error:
         parts["system-call filter (libseccomp)"] = str(error)
     machine = os.uname().machine
-    known = machine in inside._SYSCALLS
+    known = machine in inside.SYSCALL_SECCOMP
     parts["processor"] = None if known else f"{machine} is not known; expected x86_64 or aarch64"
     if shutil.which("bwrap") is None:
         parts["bwrap"] = "not found; install the package bubblewrap (Debian and conda-forge)"

@@ -15,10 +15,10 @@ from functools import cache
 from typing import Any
 
 from vimlib.records import VimlibError
-from vimlib.sandbox.inside import PROGRAM_FD
+from vimlib.sandbox.inside import PROGRAM_ADDRESS
 
 NOTIFIED = (
-    # another program: there is one way to exec, by the descriptor that is gone after the start
+    # another program: there is one way to exec, by an address that the program itself does not have
     *("execve", "execveat", "fork", "vfork", "clone", "clone3"),
     *("socket", "socketpair", "connect", "bind"),
     *("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open", "pidfd_send_signal"),
@@ -28,7 +28,7 @@ NOTIFIED = (
     # System V and POSIX queues and segments outlive a process: one replay would see another's
     *("shmget", "msgget", "semget", "mq_open"),
     *("bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "memfd_create", "keyctl", "add_key"),
-    *("request_key", "setsid", "personality", "seccomp", "process_madvise", "quotactl", "acct", "swapon"),
+    *("request_key", "personality", "seccomp", "process_madvise", "quotactl", "acct", "swapon"),
 )
 """Refused and reported: no edit needs them."""
 
@@ -39,7 +39,7 @@ SILENT = (
 )
 """Refused without a word: Vim itself tries them whenever it writes a file, and lives without."""
 
-_CLONE_THREAD = 0x00010000
+_CLONE_VM, _CLONE_VFORK, _CLONE_THREAD = 0x100, 0x4000, 0x10000
 
 
 class FilterUnavailable(VimlibError):
@@ -74,8 +74,10 @@ def filter_code() -> tuple[bytes, dict[int, str]]:
             names[number] = name
         refuse = seccomp.NOTIFY if name in NOTIFIED else seccomp.ERRNO(errno.EPERM)
         if name == "clone":
-            # a thread is no new process, and glibc starts one for POSIX timers
-            calls.add_rule(refuse, name, seccomp.Arg(0, seccomp.MASKED_EQ, _CLONE_THREAD, 0))
+            # A thread is no new process, and glibc starts one for POSIX timers. The way of posix_spawn
+            # is open because the starter needs it: its child can only exec, and exec it cannot.
+            for flags, alone in ((_CLONE_THREAD | _CLONE_VFORK, 0), (_CLONE_VM | _CLONE_VFORK, _CLONE_VFORK)):
+                calls.add_rule(refuse, name, seccomp.Arg(0, seccomp.MASKED_EQ, flags, alone))
         elif name == "socket":
             # the C library itself asks the name service by a Unix socket: refused, but not reported
             calls.add_rule(seccomp.ERRNO(errno.EPERM), name, seccomp.Arg(0, seccomp.EQ, socket.AF_UNIX))
@@ -83,8 +85,8 @@ def filter_code() -> tuple[bytes, dict[int, str]]:
         elif name == "clone3":
             # its flags lie in memory, where no filter sees them: glibc falls back to clone
             calls.add_rule(seccomp.ERRNO(errno.ENOSYS), name)
-        elif name == "execveat":
-            calls.add_rule(refuse, name, seccomp.Arg(0, seccomp.NE, PROGRAM_FD))
+        elif name == "execve":
+            calls.add_rule(refuse, name, seccomp.Arg(0, seccomp.NE, PROGRAM_ADDRESS))
         else:
             calls.add_rule(refuse, name)
     with tempfile.TemporaryFile() as file:

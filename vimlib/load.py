@@ -1,0 +1,272 @@
+"""Suites and answers in, judged answers in the store: the one flow through the middle of the house.
+
+One bad source never stops the rest: it becomes a row that says why it was rejected. Nothing
+is stored until everything is judged, and then at once, so an interrupted load leaves the
+store as it was, and the replays it had done in the cache.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from vimlib.judge import Judged, judge
+from vimlib.records import AttemptStatus, Protocol, Run, Suite, VimBuild, VimlibError
+from vimlib.replay import find_vim, fingerprint
+from vimlib.runs import find_sources, read_runs
+from vimlib.sandbox import Confinement
+from vimlib.solvers import SOLVERS, solver_run
+from vimlib.store import Change, replacing
+from vimlib.suites import BUILT_IN, load_suite
+
+FLOOR = "diff"
+"""The solver that every answer is compared with (`Score.beats_diff`)."""
+
+
+class NothingToLoad(VimlibError):
+    """No suite could be used, neither a given one nor one that a log carries."""
+
+    exit_code = 3
+
+
+class RowKind(StrEnum):
+    """What a row of the table of a load is about."""
+
+    SUITE = "suite"
+    RUN = "run"
+    SOLVER = "solver"
+    """A run that the load made itself, with a solver."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedRow:
+    """One suite, one run, or one source that was rejected. None: does not apply."""
+
+    source: str
+    """As given, or the file's name; a solver's own name."""
+    kind: RowKind
+    name: str | None = None
+    """Suite, model or solver; None: rejected before it had a name."""
+    suite: str | None = None
+    """Name and version."""
+    protocol: Protocol | None = None
+    tasks: int | None = None
+    """Tasks in the suite, or tasks that the run attempted."""
+    attempts: int | None = None
+    errors: int | None = None
+    """Attempts without an answer: the provider failed, or the run was stopped."""
+    passed: int | None = None
+    """Attempts that passed."""
+    change: Change | None = None
+    """What it did to the store."""
+    rejected: str | None = None
+    """Why it was not loaded, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadResult:
+    """What one load did."""
+
+    rows: tuple[LoadedRow, ...]
+    """Suites, then rejected sources, then runs, then solvers."""
+    problems: tuple[str, ...]
+    """A line for each single answer that could not be taken as it stands."""
+    notes: tuple[str, ...]
+    """A line for each thing worth knowing that is nobody's fault."""
+    replays: int
+    """Distinct (protocol, start, keys) that the verdicts rest on."""
+    replayed: int
+    """Replays that Vim was started for now; the others came from the cache."""
+    seconds: float
+    vim: VimBuild
+    confinement: Confinement
+
+    @property
+    def rejected(self) -> tuple[LoadedRow, ...]:
+        """Rows of what was not loaded."""
+        return tuple(row for row in self.rows if row.rejected is not None)
+
+    @property
+    def rejections(self) -> tuple[str, ...]:
+        """A line for everything that was not taken: whole sources, then single answers."""
+        return (*(row.rejected for row in self.rows if row.rejected is not None), *self.problems)
+
+
+def write_outcome(result: LoadResult, path: Path) -> None:
+    """Tell a caller in another process what was rejected; `read_outcome` reads it there."""
+    path.write_text(json.dumps(result.rejections), encoding="utf-8")
+
+
+def read_outcome(path: Path) -> tuple[str, ...]:
+    """The rejections of a load that ran in another process (a notebook)."""
+    return tuple(json.loads(path.read_text(encoding="utf-8")))
+
+
+def load(
+    database: Path,
+    suites: Sequence[str | Path],
+    sources: Sequence[str | Path] = (),
+    solvers: Sequence[str] = tuple(SOLVERS),
+    *,
+    confinement: Confinement = Confinement.FULL,
+    cache: Path | None = None,
+    executor: Executor | None = None,
+    progress: bool = True,
+) -> LoadResult:
+    """Read suites and sources, judge all answers and those of the solvers, store the outcome.
+
+    `suites`: built-in names or files. `sources`: files or folders with runs; one that answers a
+    built-in suite, or carries its own tasks, brings that suite with it. `solvers`: names
+    from `SOLVERS`, each run on every suite under every protocol that the suite is meant for.
+    `cache`: file of kept replays, None for none. `progress`: show a bar on standard error, or
+    in the notebook.
+
+    A suite or source that cannot be used becomes a rejected row. Raises NothingToLoad where no
+    suite is left, UnknownSolver, NoVim, ConfinementUnavailable, CacheUnusable, StoreError.
+    """
+    began = time.perf_counter()
+    vim = find_vim()
+    reading = _Reading()
+    for given in suites:
+        reading.suite(given)
+    for path in sources:
+        reading.source(Path(path))
+    if not reading.suites:
+        why = "; ".join(row.rejected or "" for row in reading.rejected) or "no suite was given"
+        raise NothingToLoad(
+            f"nothing to load: {why}; expected a suite (--suite) or a log that carries its tasks"
+        )
+
+    known = {suite.hash: suite for suite in reading.suites}
+    pairs = {(suite.hash, protocol): None for suite in reading.suites for protocol in suite.protocols}
+    pairs |= {(run.suite_hash, run.protocol): None for run in reading.runs}
+    by_solver = {
+        (name, *pair): solver_run(name, known[pair[0]], pair[1])
+        for name in dict.fromkeys([*solvers, FLOOR])
+        for pair in pairs
+    }
+    # A solver that cannot answer a single task, as `reference` where there is none, is no run.
+    solved = [
+        run
+        for (name, *_), run in by_solver.items()
+        if name in solvers and any(one.status is AttemptStatus.ANSWERED for one in run.attempts)
+    ]
+    judgement = judge(
+        [*reading.runs, *solved],
+        reading.suites,
+        floors=[run for (name, *_), run in by_solver.items() if name == FLOOR],
+        confinement=confinement,
+        cache=cache,
+        executor=executor,
+        progress=progress,
+    )
+    with replacing(database) as writer:
+        suite_changes = [writer.add_suite(suite) for suite in reading.suites]
+        run_changes = [writer.add_run(judged.run) for judged in judgement.runs]
+        writer.add_replays(judgement.replays.values())
+        for judged in judgement.runs:
+            writer.add_scores(
+                judged.run,
+                [(one.attempt, one.replay.key if one.replay else None, one.score) for one in judged.verdicts],
+                fingerprint=fingerprint(judged.run.protocol, vim, confinement),
+            )
+    own = {run.id for run in solved}
+    rows = [
+        *(_suite_row(suite, change) for suite, change in zip(reading.suites, suite_changes, strict=True)),
+        *reading.rejected,
+        *(
+            _run_row(judged, known[judged.run.suite_hash], change, judged.run.id in own)
+            for judged, change in zip(judgement.runs, run_changes, strict=True)
+        ),
+    ]
+    return LoadResult(
+        rows=tuple(rows),
+        problems=tuple(reading.problems),
+        notes=tuple(reading.notes),
+        replays=len(judgement.replays),
+        replayed=judgement.replayed,
+        seconds=time.perf_counter() - began,
+        vim=vim.build,
+        confinement=confinement,
+    )
+
+
+class _Reading:
+    """What has been read so far, good and bad."""
+
+    def __init__(self) -> None:
+        self.suites: list[Suite] = []
+        self.runs: list[Run] = []
+        self.rejected: list[LoadedRow] = []
+        self.problems: list[str] = []
+        self.notes: list[str] = []
+        self._built_in = [load_suite(name) for name in BUILT_IN]
+
+    def suite(self, given: str | Path) -> None:
+        try:
+            self._add_suite(load_suite(given))
+        except VimlibError as error:
+            self._reject(str(given), RowKind.SUITE, error)
+
+    def source(self, path: Path) -> None:
+        try:
+            files = find_sources([path])
+        except VimlibError as error:
+            self._reject(str(path), RowKind.RUN, error)
+            return
+        for file in files:
+            candidates = [*self.suites, *self._built_in]
+            try:
+                contents = read_runs(file, candidates)
+            except VimlibError as error:
+                self._reject(str(file), RowKind.RUN, error)
+                continue
+            used = {run.suite_hash for run in contents.runs}
+            for suite in (*candidates, *contents.suites):
+                if suite.hash in used:
+                    self._add_suite(suite)
+            have = {run.id for run in self.runs}
+            self.runs += [run for run in contents.runs if run.id not in have]
+            self.problems += contents.problems
+            self.notes += contents.notes
+
+    def _add_suite(self, suite: Suite) -> None:
+        if all(suite.hash != other.hash for other in self.suites):
+            self.suites.append(suite)
+
+    def _reject(self, source: str, kind: RowKind, error: VimlibError) -> None:
+        self.rejected.append(LoadedRow(source=source, kind=kind, rejected=str(error)))
+
+
+def _suite_row(suite: Suite, change: Change) -> LoadedRow:
+    return LoadedRow(
+        source=suite.origin or suite.name,
+        kind=RowKind.SUITE,
+        name=suite.name,
+        suite=f"{suite.name} {suite.version}",
+        tasks=len(suite.tasks),
+        change=change,
+    )
+
+
+def _run_row(judged: Judged, suite: Suite, change: Change, own: bool) -> LoadedRow:
+    run = judged.run
+    statuses = Counter(attempt.status for attempt in run.attempts)
+    return LoadedRow(
+        source=run.source or run.name,
+        kind=RowKind.SOLVER if own else RowKind.RUN,
+        name=run.name,
+        suite=f"{suite.name} {suite.version}",
+        protocol=run.protocol,
+        tasks=len({attempt.task_id for attempt in run.attempts}),
+        attempts=len(run.attempts),
+        errors=statuses[AttemptStatus.PROVIDER_ERROR] + statuses[AttemptStatus.CANCELLED],
+        passed=sum(one.score.passed is True for one in judged.verdicts),
+        change=change,
+    )

@@ -233,6 +233,7 @@ def main() -> None:
         for protocol in protocols_of(row):
             if broken := breaches(row, protocol, Confinement.NONE):
                 print(json.dumps({"id": row["id"], "protocol": protocol, "broken": broken}), flush=True)
+                break
 
 
 if __name__ == "__main__":

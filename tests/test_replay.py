@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -223,6 +224,44 @@ def test_no_process_is_left_when_the_pool_is_closed() -> None:
     while "bwrap" in "".join(Path("/proc", pid, "comm").read_text() for pid in children.read_text().split()):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def _running_with(text: str) -> list[str]:
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            with contextlib.suppress(OSError):
+                words = (folder / "cmdline").read_bytes().decode(errors="replace")
+                if text in words and words.startswith("vim\0"):
+                    found.append(folder.name)
+    return found
+
+
+def test_starters_outlive_the_threads_that_made_them() -> None:
+    close_starters()
+    replay_many(ReplayRequest(Protocol.BENCH, START, f"i{n}") for n in range(8))
+    idle = playing_module._starters._idle[Confinement.FULL]
+    assert idle and all(starter._process.poll() is None for starter in idle)
+
+
+def test_nothing_is_left_running_when_the_harness_is_killed() -> None:
+    mark = f"sleep {os.getpid()}4711"
+    script = f"""
+from vimlib.records import Protocol
+from vimlib.replay import ReplayRequest, play
+play(ReplayRequest(Protocol.GOLF, "a\\n", ":{mark}<CR>"))
+"""
+    running = subprocess.Popen([sys.executable, "-c", script])
+    deadline = time.monotonic() + 8
+    while not _running_with(mark):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    running.kill()
+    running.wait()
+    deadline = time.monotonic() + 3
+    while _running_with(mark):
+        assert time.monotonic() < deadline, "Vim outlived the process that asked for it"
+        time.sleep(0.02)
 
 
 def test_missing_or_poor_vim_is_said_in_one_line(tmp_path: Path, monkeypatch: Any) -> None:

@@ -162,7 +162,8 @@ def _view(program: Program) -> list[str]:
 
 def _bwrap(program: Program) -> list[str]:
     return [
-        *("bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--hostname", "vim"),
+        # No --die-with-parent: the parent it means is a thread, which may end long before its process.
+        *("bwrap", "--unshare-all", "--new-session", "--clearenv", "--hostname", "vim"),
         # What `inside.py` needs to finish the view, and to give up these very capabilities.
         *("--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN"),
         *("--cap-add", "CAP_SYS_CHROOT", "--cap-add", "CAP_SETPCAP"),
@@ -216,7 +217,11 @@ class Starter:
             self._folder = tempfile.mkdtemp(prefix="vimlib-", dir=memory if memory.is_dir() else None)
         try:
             self._process = subprocess.Popen(
-                script, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, close_fds=True
+                script,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,  # Ctrl-C is for this process, which then closes that one
             )
         except FileNotFoundError as error:
             raise ConfinementUnavailable(_refusal([f"bwrap: {error.strerror}"])) from error

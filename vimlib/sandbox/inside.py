@@ -247,6 +247,7 @@ class Inside:
         poll = select.poll()
         poll.register(process, select.POLLIN)
         poll.register(reader, select.POLLIN)
+        poll.register(0, 0)  # reports only that nobody is left to ask for anything
         if self.listener >= 0:
             poll.register(self.listener, select.POLLIN)
         marker = request["end_marker"].encode()
@@ -281,7 +282,10 @@ class Inside:
                     self._refuse(blocked)
                 elif descriptor == process:
                     cause = "exit"
-        self._end(pid, cause)
+                elif descriptor == 0:
+                    self._end(pid)
+                    os._exit(0)
+        self._end(pid)
         _, status, used = os.wait4(pid, 0)
         while cause == "exit":
             try:
@@ -300,7 +304,7 @@ class Inside:
             "output": bytes(output[-request["output_tail"] :]),
         }
 
-    def _end(self, pid: int, cause: str) -> None:
+    def _end(self, pid: int) -> None:
         """Leave nothing running: in the namespace -1 means every process but this one and its init."""
         if self.confined:
             try:

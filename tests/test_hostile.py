@@ -52,7 +52,7 @@ def test_at_least_half_succeed_unconfined(shared_data: Path) -> None:
     tried = [row for row in rows if not row["id"].startswith(NEVER_UNCONFINED)]
     container = [
         *("bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/", "/"),
-        *("--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/dev/shm"),
+        *("--dev", "/dev", "--proc", "/proc", "--tmpfs", "/dev/shm", "--setenv", "TMPDIR", "/dev/shm"),
     ]
     done = subprocess.run(
         [*container, sys.executable, hostile.__file__],

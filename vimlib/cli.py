@@ -1,8 +1,9 @@
 """The command line: parse, call, print, exit code. What it does is done by the modules below it.
 
 Exit codes: 0 done; 1 an answer or a reference failed, or an error without a code of its own;
-2 wrong usage; 3 something was rejected and the rest done; 5 replays cannot be confined;
-6 no usable Vim; 130 interrupted.
+2 wrong usage; 3 something was rejected and the rest done; 4 a suite could not be fetched;
+5 replays cannot be confined;
+6 no usable Vim; 7 the cluster cannot be used; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -10,18 +11,27 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
+import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO, TypeVar
 
 from tqdm.auto import tqdm
 
 import vimlib
-from vimlib.records import VimlibError
+from vimlib.records import Outcome, Protocol, Task, VimlibError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from vimlib.judge import Verdict
+
+T = TypeVar("T")
 
 REJECTED = 3
 INTERRUPTED = 130
@@ -37,11 +47,32 @@ class BadBatch(VimlibError):
     exit_code = REJECTED
 
 
+class BadOutput(VimlibError):
+    """The file for the results cannot be written."""
+
+
+class WrongFetch(VimlibError):
+    """Options of `vimlib fetch` that do not go together."""
+
+    exit_code = 2
+
+
+class NothingToScore(VimlibError):
+    """`vimlib score` was given neither answers nor a solver."""
+
+    exit_code = 2
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command and exit."""
     options = _parser().parse_args(arguments)
+    if getattr(options, "format", None) is not None:
+        # Goes with the name, wherever that goes: into a notebook in another folder, too.
+        options.suite = [f"{options.format}:{Path(suite).absolute()}" for suite in options.suite]
     try:
-        code = options.run(options)
+        with ExitStack() as options.until_the_end:
+            code = options.run(options)
+        sys.stdout.flush()
     except VimlibError as error:
         _say(f"vimlib: {error}")
         code = error.exit_code
@@ -49,6 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _say("vimlib: interrupted; replays done so far are kept, nothing else was changed")
         code = INTERRUPTED
     except BrokenPipeError:
+        # Python would try, and complain, once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
     sys.exit(code)
 
@@ -68,9 +101,14 @@ def _print(text: str, stream: TextIO | None = None) -> None:
 
 def _report(options: argparse.Namespace) -> int:
     from vimlib.load import read_outcome
+    from vimlib.replay import find_vim
     from vimlib.report import run_report
 
+    # Asked here, since what a notebook raises is a failed notebook, whatever it was.
+    find_vim()
+    _executor(options)
     confinement = _confinement(options)
+    solvers = _solver_names(options)
     with tempfile.TemporaryDirectory() as folder:
         outcome = Path(folder, "outcome.json")
         result = run_report(
@@ -79,10 +117,13 @@ def _report(options: argparse.Namespace) -> int:
             parameters={
                 "suites": [_absolute(suite) for suite in _suites(options)],
                 "sources": [str(path.absolute()) for path in options.runs],
-                "solvers": options.solver or _solver_names(),
+                "solvers": solvers,
                 "confinement": confinement.value,
+                "scheduler": options.scheduler,
+                "mixed_vim": options.mixed_vim,
                 "cache": "" if options.cache is None else str(options.cache.absolute()),
                 "outcome_file": str(outcome),
+                "with_errata": options.with_errata,
             },
             out=options.out,
             show_code=options.show_code,
@@ -101,9 +142,10 @@ def _load(options: argparse.Namespace) -> int:
         options.database,
         _suites(options),
         options.runs,
-        options.solver or _solver_names(),
+        _solver_names(options),
         confinement=_confinement(options),
         cache=options.cache,
+        executor=_executor(options),
         progress=_shows_progress(),
     )
     heads = ("source", "kind", "name", "suite", "protocol", "attempts", "errors", "passed", "change")
@@ -116,27 +158,27 @@ def _load(options: argparse.Namespace) -> int:
 
 def _verify(options: argparse.Namespace) -> int:
     from vimlib.judge import judge
-    from vimlib.records import Protocol
     from vimlib.solvers import solver_run
     from vimlib.suites import load_suite
 
     failed = False
-    for name in options.suite or ["seed"]:
-        suite = load_suite(name)
+    rejected: list[str] = []
+    for suite in _good(load_suite, options.suite or ["seed"], rejected):
         protocols = [Protocol(options.protocol)] if options.protocol else suite.protocols
         runs = [solver_run("reference", suite, protocol) for protocol in protocols]
         judged = judge(
-            runs, [suite], confinement=_confinement(options), cache=options.cache, progress=_shows_progress()
+            runs,
+            [suite],
+            confinement=_confinement(options),
+            cache=options.cache,
+            executor=_executor(options),
+            progress=_shows_progress(),
         )
         lacking = {task.id for task in suite.tasks if task.reference is None}
         verified = {task.id for task in suite.tasks} - lacking
         for run in judged.runs:
             passed = {one.attempt.task_id for one in run.verdicts if one.score.passed}
-            whys = {
-                one.attempt.task_id: one.replay.detail or one.replay.outcome.value
-                for one in run.verdicts
-                if one.replay is not None
-            }
+            whys = {one.attempt.task_id: _why_failed(one) for one in run.verdicts}
             for task_id in sorted(verified - passed):
                 failed = True
                 why = whys.get(task_id, "its reference cannot be said in this notation")
@@ -145,21 +187,68 @@ def _verify(options: argparse.Namespace) -> int:
             verified &= {one.attempt.task_id for one in run.verdicts if one.score.passed}
         checked = len(suite.tasks) - len(lacking)
         without = f" ({len(lacking)} tasks have no reference)" if lacking else ""
-        print(f"{suite.name}: {len(verified)}/{checked} verified under {' and '.join(protocols)}{without}")
+        _print(f"{suite.name}: {len(verified)}/{checked} verified under {' and '.join(protocols)}{without}")
         if checked == 0:
             failed = True
             _say(f"{suite.name}: no task has a reference; there is nothing to verify")
-    return 1 if failed else 0
+    for line in rejected:
+        _say(line)
+    return 1 if failed else REJECTED if rejected else 0
+
+
+def _generate(options: argparse.Namespace) -> int:
+    from vimlib.generate import generate_fresh
+    from vimlib.suites.jsonl import as_jsonl
+
+    out = options.out
+    if out is None:
+        out = Path(f"data/cache/suites/{options.suite}-seed-{options.seed}-count-{options.count}.jsonl")
+        _make_folder(out.parent)
+    made = generate_fresh(
+        options.seed,
+        options.count,
+        confinement=_confinement(options),
+        cache=options.cache,
+        executor=_executor(options),
+        progress=_shows_progress(),
+    )
+    with _output(out) as file:
+        file.write(as_jsonl(made.suite).decode())
+    if options.report:
+        heads = ("template", "kept", "rejected", "why")
+        _table(heads, [[row.template, row.kept, row.rejected, row.why] for row in made.by_template()])
+    suite = made.suite
+    _print(f"{out}: {len(suite.tasks)} tasks, {suite.name} {suite.version} ({suite.hash[:12]})")
+    return 0
+
+
+def _make_folder(folder: Path) -> None:
+    """Raises BadOutput."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadOutput(f"{folder}: cannot be made ({error.strerror}); name a file with --out") from error
+
+
+def _why_failed(verdict: Verdict) -> str:
+    replay = verdict.replay
+    if verdict.score.correct and verdict.score.over_cap:
+        return f"its {verdict.score.keystrokes} keys are as many as the target has characters, or more"
+    if replay is None or replay.outcome in (Outcome.FINISHED, Outcome.UNFINISHED):
+        return "the file it leaves is not the target"
+    return f"{replay.outcome}: {replay.detail}" if replay.detail else replay.outcome
 
 
 def _score(options: argparse.Namespace) -> int:
     from vimlib.judge import judge
-    from vimlib.records import Protocol
-    from vimlib.runs import read_runs
+    from vimlib.runs import SourceContents, find_sources, read_runs
     from vimlib.solvers import solver_run
     from vimlib.suites import load_suite
 
-    suites = [load_suite(name) for name in options.suite or ["seed"]]
+    if not options.answers and not options.solver:
+        raise NothingToScore("nothing to score; expected files with answers, or --solver NAME")
+    rejected: list[str] = []
+    suites = list(_good(load_suite, options.suite or ["seed"], rejected))
     only = Protocol(options.protocol) if options.protocol else None
     runs = [
         solver_run(name, suite, protocol)
@@ -167,45 +256,66 @@ def _score(options: argparse.Namespace) -> int:
         for suite in suites
         for protocol in ([only] if only else suite.protocols)
     ]
-    problems: list[str] = []
-    for path in options.answers:
-        contents = read_runs(path, suites, protocol=only, fill_with_reference=options.fill_with_reference)
+
+    def read(file: Path) -> SourceContents:
+        return read_runs(file, suites, protocol=only, fill_with_reference=options.fill_with_reference)
+
+    files = [
+        file
+        for found in _good(find_sources, ([path] for path in options.answers), rejected)
+        for file in found
+    ]
+    for contents in _good(read, files, rejected):
         runs += contents.runs
         suites += contents.suites
-        problems += contents.problems
+        rejected += contents.problems
     judged = judge(
-        runs, suites, confinement=_confinement(options), cache=options.cache, progress=_shows_progress()
+        runs,
+        suites,
+        confinement=_confinement(options),
+        cache=options.cache,
+        executor=_executor(options),
+        progress=_shows_progress(),
     )
     rows = []
     for run in judged.runs:
-        scores = [one.score for one in run.verdicts]
+        scores = [one.score for one in run.verdicts if one.score.passed is not None]
         passes = [score for score in scores if score.passed]
         efficiency = _mean(score.efficiency for score in passes)
         partial = _mean(score.partial for score in scores)
         rows.append([run.run.name, run.run.protocol, f"{len(passes)}/{len(scores)}", efficiency, partial])
     _table(("name", "protocol", "passed", "efficiency", "partial"), rows)
-    for problem in problems:
-        _say(problem)
-    return REJECTED if problems else 0
+    for line in rejected:
+        _say(line)
+    return REJECTED if rejected else 0
 
 
 def _replay(options: argparse.Namespace) -> int:
-    from vimlib.records import Protocol, Task
     from vimlib.replay import ReplayCache, ReplayRequest, find_vim, replay_each, replay_key
     from vimlib.score import score
 
     protocol = Protocol(options.protocol)
     confinement = _confinement(options)
-    rows = list(_batch(options.batch))
+    rejected: list[str] = []
+    rows = list(_batch(options.batch, rejected))
+    if options.out is not None and not options.out.parent.is_dir():
+        raise BadOutput(
+            f"{options.out}: there is no folder {options.out.parent}; make it, or name another file"
+        )
     vim = find_vim()
+    executor = _executor(options)
     requests = {row.id: ReplayRequest(protocol, row.start, row.keys) for row in rows}
     cache = ReplayCache(options.cache) if options.cache else None
     bar = tqdm(total=len(rows), desc="replaying", unit="answer", disable=not _shows_progress())
     try:
         done = {
-            result.key: result
-            for _, result in replay_each(
-                requests.values(), confinement=confinement, cache=cache, progress=bar.update
+            replay_key(request, vim, confinement): result
+            for request, result in replay_each(
+                requests.values(),
+                confinement=confinement,
+                executor=executor,
+                cache=cache,
+                progress=bar.update,
             )
         }
     finally:
@@ -237,17 +347,18 @@ def _replay(options: argparse.Namespace) -> int:
                 )
                 + "\n"
             )
-    return 0
+    for line in rejected:
+        _say(line)
+    return REJECTED if rejected else 0
 
 
 def _trace(options: argparse.Namespace) -> int:
-    from vimlib.records import Outcome, Protocol
     from vimlib.replay import ReplayCache, trace
     from vimlib.suites import load_suite
 
     if options.file is not None:
         try:
-            start = options.file.read_text(encoding="utf-8")
+            start = options.file.read_bytes().decode()
         except (OSError, UnicodeDecodeError) as error:
             raise BadStart(f"{options.file}: cannot be read as UTF-8 text ({error})") from error
     else:
@@ -256,10 +367,16 @@ def _trace(options: argparse.Namespace) -> int:
         if options.task not in tasks:
             raise BadStart(f"suite {suite.name} has no task {options.task!r}; it has {', '.join(tasks)}")
         start = tasks[options.task].start
+    confinement, executor = _confinement(options), _executor(options)
     cache = ReplayCache(options.cache) if options.cache else None
     try:
         played = trace(
-            Protocol(options.protocol), start, options.keys, confinement=_confinement(options), cache=cache
+            Protocol(options.protocol),
+            start,
+            options.keys,
+            confinement=confinement,
+            executor=executor,
+            cache=cache,
         )
     finally:
         if cache is not None:
@@ -276,6 +393,45 @@ def _trace(options: argparse.Namespace) -> int:
         before = step.buffer
     if played.sampled:
         print(f"{len(played.steps)} of {len(played.keys) + 1} states are shown: the answer is long")
+    return 0
+
+
+def _fetch(options: argparse.Namespace) -> int:
+    from vimlib.suites import Additions, fetch_challenge, fetch_vimbench, fetch_vimgolf
+
+    additions = Additions(options.statistics, options.solutions, options.solutions_as_references)
+    if options.name == "vimbench":
+        if additions != Additions() or options.challenge:
+            raise WrongFetch("vimbench: takes no challenge, statistics or solutions; they are VimGolf's")
+        done = fetch_vimbench(revision=options.revision, base_url=options.base_url, offline=options.offline)
+    elif options.challenge:
+        if options.revision:
+            raise WrongFetch("a single challenge has no revision; give --challenge or --revision")
+        done = fetch_challenge(
+            options.challenge, base_url=options.base_url, offline=options.offline, additions=additions
+        )
+    else:
+        done = fetch_vimgolf(
+            revision=options.revision,
+            endpoint=options.base_url,
+            offline=options.offline,
+            additions=additions,
+        )
+    suite = done.suite
+    heads = ("suite", "version", "tasks", "with reference", "published", "revision", "licence", "fetched")
+    row = (
+        suite.name,
+        suite.version,
+        len(suite.tasks),
+        sum(task.reference is not None for task in suite.tasks),
+        len(suite.published),
+        suite.revision and suite.revision[:12],
+        suite.licence or "not stated",
+        f"{suite.fetched:%Y-%m-%d %H:%M} UTC",
+    )
+    _table(heads, [row])
+    for note in done.notes:
+        _say(note)
     return 0
 
 
@@ -308,47 +464,73 @@ class _BatchRow:
     keys: str
 
 
-def _batch(path: Path) -> Iterator[_BatchRow]:
-    """Rows `id, start, target, keys` of a JSONL file. Raises BadBatch with the line."""
-    wanted = _BatchRow.__dataclass_fields__
+def _batch(path: Path, rejected: list[str]) -> Iterator[_BatchRow]:
+    """Rows `id, start, target, keys` of a JSONL file; a line in `rejected` for each that is none.
+
+    Raises BadBatch where the file holds no row at all, good or bad.
+    """
+    expected = f"expected an object with the texts {', '.join(_BatchRow.__dataclass_fields__)}"
     seen: dict[str, int] = {}
     try:
-        text = path.read_bytes().decode()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadBatch(f"{path}: cannot be read as UTF-8 text ({error}); expected JSONL") from error
-    for number, line in enumerate(text.split("\n"), 1):
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise BadBatch(f"{path}: cannot be read ({error.strerror}); expected JSONL") from error
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise BadBatch(f"{path}, line {number}: is not JSON ({error})") from error
-        if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in wanted):
-            raise BadBatch(f"{path}, line {number}: expected an object with the texts {', '.join(wanted)}")
-        if row["id"] in seen:
-            raise BadBatch(
-                f"{path}, line {number}: id {row['id']!r} stands on line {seen[row['id']]} already"
+        row, wrong = _batch_row(line)
+        if row is None:
+            rejected.append(f"{path}, line {number}: {wrong}; {expected}")
+        elif row.id in seen:
+            rejected.append(
+                f"{path}, line {number}: id {row.id!r} is on line {seen[row.id]} already; expected each once"
             )
-        seen[row["id"]] = number
-        yield _BatchRow(**{name: row[name] for name in wanted})
-    if not seen:
-        raise BadBatch(f"{path}: holds no row; expected JSONL with {', '.join(wanted)}")
+        else:
+            seen[row.id] = number
+            yield row
+    if not seen and not rejected:
+        raise BadBatch(f"{path}: holds no row; {expected} on each line")
 
 
-def _output(path: Path | None) -> Any:
-    """The file, written whole or not at all; standard output for None."""
-    from contextlib import contextmanager
+def _batch_row(line: bytes) -> tuple[_BatchRow | None, str]:
+    """The row, or what is wrong with it."""
+    try:
+        row = json.loads(line.decode())
+    except UnicodeDecodeError as error:
+        return None, f"byte 0x{line[error.start]:02x} is not UTF-8"
+    except ValueError as error:
+        return None, f"is not JSON ({error})"
+    except RecursionError:
+        return None, "is JSON nested too deeply"
+    if not isinstance(row, dict):
+        return None, "is another kind of JSON"
+    texts: dict[str, str] = {}
+    for name in _BatchRow.__dataclass_fields__:
+        text = row.get(name)
+        if not isinstance(text, str):
+            return None, f"field {name!r} is {'no text' if name in row else 'missing'}"
+        texts[name] = text
+        # Keys may hold one: they fail for it. A buffer cannot, for no file can.
+        if name != "keys" and any("\ud800" <= character <= "\udfff" for character in text):
+            return None, f"field {name!r} holds a lone surrogate, which no UTF-8 file can"
+    return _BatchRow(**texts), ""
 
-    @contextmanager
-    def whole() -> Iterator[Any]:
-        if path is None:
-            yield sys.stdout
-            return
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, encoding="utf-8", delete=False) as file:
+
+@contextmanager
+def _output(path: Path | None) -> Iterator[TextIO]:
+    """The file, written whole or not at all; standard output for None. Raises BadOutput."""
+    if path is None:
+        yield sys.stdout
+        return
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with new.open("w", encoding="utf-8") as file:
             yield file
-        Path(file.name).replace(path)
-
-    return whole()
+        new.replace(path)
+    except OSError as error:
+        raise BadOutput(f"{path}: cannot be written ({error.strerror}); name another file") from error
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def _suites(options: argparse.Namespace) -> list[str]:
@@ -362,16 +544,54 @@ def _absolute(suite: str) -> str:
 
 
 def _confinement(options: argparse.Namespace) -> Any:
-    """The confinement asked for. Raises ConfinementUnavailable where a part of it is missing."""
-    from vimlib.sandbox import Confinement
+    """The confinement asked for. Raises ConfinementUnavailable where a part of it is missing here.
 
-    return Confinement.NONE if options.unconfined else Confinement.FULL
+    Whether a cluster's workers have all parts, `connected` asks.
+    """
+    from vimlib.sandbox import Confinement, ConfinementUnavailable, unavailable
+
+    if options.unconfined:
+        return Confinement.NONE
+    if not options.scheduler and (lacking := unavailable()):
+        raise ConfinementUnavailable(lacking)
+    return Confinement.FULL
 
 
-def _solver_names() -> list[str]:
-    from vimlib.solvers import SOLVERS
+def _executor(options: argparse.Namespace) -> Executor | None:
+    """The cluster asked for, connected until the command ends; None for this machine's own cores."""
+    from vimlib.replay import connected
 
-    return list(SOLVERS)
+    if not options.scheduler:
+        return None
+    if options.cluster is None:
+        options.cluster = options.until_the_end.enter_context(
+            connected(options.scheduler, confinement=_confinement(options), mixed_vim=options.mixed_vim)
+        )
+        if options.cluster.note:
+            _say(options.cluster.note)
+    executor: Executor = options.cluster
+    return executor
+
+
+def _solver_names(options: argparse.Namespace) -> list[str]:
+    """The solvers asked for, by default all. Raises UnknownSolver."""
+    from vimlib.solvers import SOLVERS, UnknownSolver
+
+    for name in options.solver or ():
+        if name not in SOLVERS:
+            raise UnknownSolver(name)
+    return options.solver or list(SOLVERS)
+
+
+def _good(read: Callable[[Any], T], given: Iterable[Any], rejected: list[str]) -> Iterator[T]:
+    """What can be read of the given things; a line in `rejected` for each that cannot."""
+    for one in given:
+        try:
+            found = read(one)
+        except VimlibError as error:
+            rejected.append(str(error))
+        else:
+            yield found
 
 
 def _shows_progress() -> bool:
@@ -418,13 +638,28 @@ def _parser() -> argparse.ArgumentParser:
     replaying.add_argument(
         "--no-cache", dest="cache", action="store_const", const=None, help="keep and use no replays"
     )
+    replaying.add_argument(
+        "--scheduler",
+        default="",
+        metavar="tcp://HOST:8786",
+        help="replay on the Dask cluster with this scheduler instead of this machine",
+    )
+    replaying.add_argument(
+        "--mixed-vim", action="store_true", help="let its workers have another Vim than this machine"
+    )
+    replaying.set_defaults(cluster=None)
     suites = argparse.ArgumentParser(add_help=False)
     suites.add_argument(
         "--suite",
         action="append",
         default=[],
         metavar="S",
-        help="a suite: built-in name (seed) or file; repeatable",
+        help="a suite: built-in name (seed), fetched name (vimgolf, vimbench), file or folder; repeatable",
+    )
+    suites.add_argument(
+        "--format",
+        choices=("vimgolf", "vimbench", "vimlib", "challenge", "vimgolf-gym"),
+        help="the format of suites that are files, instead of recognising it",
     )
     sources = argparse.ArgumentParser(add_help=False)
     sources.add_argument("runs", nargs="*", type=Path, help="run files, or folders of them")
@@ -440,6 +675,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     report.add_argument("--name", default="report", help="of the report's folder (%(default)s)")
     report.add_argument("--out", type=Path, default=Path("reports"), help="folder of reports (%(default)s)")
+    report.add_argument(
+        "--with-errata", action="store_true", help="count tasks that cannot be judged fairly too"
+    )
     report.add_argument("--show-code", action="store_true", help="pages show their code, folded")
     report.set_defaults(run=_report)
 
@@ -450,6 +688,23 @@ def _parser() -> argparse.ArgumentParser:
         "verify", parents=[suites, one_protocol, replaying], help="replay every reference of a suite"
     )
     verify.set_defaults(run=_verify)
+
+    generate = commands.add_parser(
+        "generate", parents=[replaying], help="draw a suite that no model has seen, and write it to a file"
+    )
+    generate.add_argument("suite", choices=("fresh",), help="the kind of suite")
+    generate.add_argument("--seed", type=int, required=True, help="the same seed gives the same tasks")
+    generate.add_argument("--count", type=int, default=200, help="tasks (%(default)s)")
+    generate.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE.jsonl",
+        help="the suite (data/cache/suites/fresh-seed-N-count-K.jsonl)",
+    )
+    generate.add_argument(
+        "--report", action="store_true", help="print by template what was kept and rejected"
+    )
+    generate.set_defaults(run=_generate)
 
     score = commands.add_parser(
         "score", parents=[suites, one_protocol, replaying], help="replay and score answers, no store"
@@ -482,6 +737,27 @@ def _parser() -> argparse.ArgumentParser:
     begin.add_argument("--file", type=Path, help="file with the start buffer")
     begin.add_argument("--task", metavar="ID", help="task of the suite (--suite, seed) to start from")
     trace.set_defaults(run=_trace)
+
+    fetch = commands.add_parser("fetch", help="fetch a public suite into the cache, pinned and checked")
+    fetch.add_argument("name", choices=("vimgolf", "vimbench"), help="the suite")
+    fetch.add_argument("--challenge", metavar="ID", help="one challenge of vimgolf.com, as suite vimgolf-ID")
+    fetch.add_argument("--revision", metavar="COMMIT", help="another than the pinned revision")
+    fetch.add_argument(
+        "--offline", action="store_true", help="use only the cache (as HF_HUB_OFFLINE does): check, add files"
+    )
+    fetch.add_argument("--base-url", metavar="URL", help="a mirror to fetch from")
+    fetch.add_argument(
+        "--statistics", type=Path, metavar="FILE", help="the site's statistics (JSON list) to keep with it"
+    )
+    fetch.add_argument(
+        "--solutions", type=Path, metavar="FILE", help="published solutions (JSONL) to keep with it"
+    )
+    fetch.add_argument(
+        "--solutions-as-references",
+        action=argparse.BooleanOptionalAction,
+        help="the shortest verified solution of a task is its reference: another version of the suite",
+    )
+    fetch.set_defaults(run=_fetch)
 
     doctor = commands.add_parser("doctor", help="say what this machine has and lacks for replays")
     doctor.set_defaults(run=_doctor)

@@ -45,7 +45,8 @@ class Judgement:
     runs: tuple[Judged, ...]
     """In the order given."""
     replays: Mapping[str, Replay]
-    """All replays that the verdicts rest on, by key."""
+    """All replays that the verdicts rest on, those of the floors too, by what this machine's Vim would
+    keep them under; where another machine's Vim replayed, `Replay.key` is that one's."""
     replayed: int
     """How many of them Vim was started for now; the others came from the cache."""
 
@@ -63,8 +64,8 @@ def judge(
     """Judge runs, each against its own suite, which must be among `suites`.
 
     `floors`: runs of the solver that others are compared with (`Score.beats_diff`), one for each
-    suite and protocol; only its passes give a number of keys to beat. `cache`: file of kept
-    replays. `progress`: show a bar on standard error, or in the notebook.
+    suite and protocol; only where its edit is right does it give a number of keys to beat. `cache`:
+    file of kept replays. `progress`: show a bar on standard error, or in the notebook.
 
     Raises NoVim, ConfinementUnavailable, CacheUnusable.
     """
@@ -82,7 +83,7 @@ def judge(
             done = replays[replay_key(request, vim, confinement)]
             yield Verdict(attempt, done, _scored(own, run.protocol, attempt, done, to_beat))
         for attempt in run.attempts:
-            if attempt.status is AttemptStatus.ANSWERED and not attempt.keys:
+            if attempt.status is AttemptStatus.ANSWERED and _keys(attempt, run.protocol) is None:
                 yield Verdict(attempt, None, _scored(own, run.protocol, attempt, None, to_beat))
 
     floor_keys: dict[tuple[str, Protocol], dict[str, int]] = {}
@@ -95,14 +96,19 @@ def judge(
     judged = tuple(
         Judged(run, tuple(verdicts(run, floor_keys.get((run.suite_hash, run.protocol), {})))) for run in runs
     )
-    used = {one.replay.key: one.replay for run in judged for one in run.verdicts if one.replay is not None}
-    return Judgement(judged, used, replayed)
+    return Judgement(judged, replays, replayed)
 
 
 def _requests(run: Run, tasks: Mapping[str, Task]) -> Iterator[tuple[Attempt, ReplayRequest]]:
     for attempt in run.attempts:
-        if attempt.status is AttemptStatus.ANSWERED and attempt.keys:
-            yield attempt, ReplayRequest(run.protocol, tasks[attempt.task_id].start, attempt.keys)
+        keys = _keys(attempt, run.protocol)
+        if attempt.status is AttemptStatus.ANSWERED and keys is not None:
+            yield attempt, ReplayRequest(run.protocol, tasks[attempt.task_id].start, keys)
+
+
+def _keys(attempt: Attempt, protocol: Protocol) -> str | None:
+    """The keys to replay; None: nothing. Bench types its save and quit even after no keys at all."""
+    return None if attempt.keys == "" and protocol is Protocol.GOLF else attempt.keys
 
 
 def _scored(
@@ -130,8 +136,8 @@ def _replays(
         bar.update(len(known))
         fresh = (request for key, request in wanted.items() if key not in known)
         done = {
-            result.key: result
-            for _, result in replay_each(
+            replay_key(request, find_vim(), confinement): result
+            for request, result in replay_each(
                 fresh, confinement=confinement, executor=executor, cache=kept, progress=bar.update
             )
         }

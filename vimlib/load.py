@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Executor
+from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -21,8 +22,8 @@ from vimlib.records import AttemptStatus, Protocol, Run, Suite, VimBuild, Vimlib
 from vimlib.replay import find_vim, fingerprint
 from vimlib.runs import find_sources, read_runs
 from vimlib.sandbox import Confinement
-from vimlib.solvers import SOLVERS, solver_run
-from vimlib.store import Change, replacing
+from vimlib.solvers import SOLVER_SETTINGS, SOLVERS, solver_run, solver_run_id
+from vimlib.store import Change, StoreMissing, connect, read_run, replacing
 from vimlib.suites import BUILT_IN, load_suite
 
 FLOOR = "diff"
@@ -147,9 +148,9 @@ def load(
     pairs = {(suite.hash, protocol): None for suite in reading.suites for protocol in suite.protocols}
     pairs |= {(run.suite_hash, run.protocol): None for run in reading.runs}
     by_solver = {
-        (name, *pair): solver_run(name, known[pair[0]], pair[1])
+        (name, suite_hash, protocol): _solved(database, name, known[suite_hash], protocol)
         for name in dict.fromkeys([*solvers, FLOOR])
-        for pair in pairs
+        for suite_hash, protocol in pairs
     }
     # A solver that cannot answer a single task, as `reference` where there is none, is no run.
     solved = [
@@ -166,6 +167,12 @@ def load(
         executor=executor,
         progress=progress,
     )
+    builds = Counter(done.vim for done in judgement.replays.values())
+    if len(builds) > 1:
+        counted = ", ".join(
+            f"{build.version} ({build.sha256[:12]}): {n}" for build, n in builds.most_common()
+        )
+        reading.notes.append(f"replayed with more than one Vim, so not all by the same rules: {counted}")
     with replacing(database) as writer:
         suite_changes = [writer.add_suite(suite) for suite in reading.suites]
         run_changes = [writer.add_run(judged.run) for judged in judgement.runs]
@@ -197,6 +204,18 @@ def load(
     )
 
 
+def _solved(database: Path, name: str, suite: Suite, protocol: Protocol) -> Run:
+    """The run of a solver: from the store where this version of it has answered this suite before."""
+    try:
+        with closing(connect(database)) as store:
+            stored = read_run(store, solver_run_id(name, suite, protocol))
+    except StoreMissing:
+        stored = None
+    if stored is not None and stored.settings == SOLVER_SETTINGS:
+        return stored
+    return solver_run(name, suite, protocol)
+
+
 class _Reading:
     """What has been read so far, good and bad."""
 
@@ -221,7 +240,7 @@ class _Reading:
             self._reject(str(path), RowKind.RUN, error)
             return
         for file in files:
-            candidates = [*self.suites, *self._built_in]
+            candidates = list({suite.hash: suite for suite in [*self.suites, *self._built_in]}.values())
             try:
                 contents = read_runs(file, candidates)
             except VimlibError as error:

@@ -40,6 +40,9 @@ class OwnPythonKernel(AsyncKernelManager):
                 *("-m", "ipykernel_launcher"),
                 *("-f", "{connection_file}"),
                 "--HistoryManager.enabled=False",
+                # What a cell raises comes as a message; the kernel's own log would tell an interrupted
+                # user, at length, that it was interrupted.
+                "--log-level=CRITICAL",
             ],
             display_name="Python of this report",
             language="python",

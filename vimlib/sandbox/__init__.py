@@ -27,6 +27,7 @@ the confinement costs each start next to nothing. This module knows nothing of V
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import shutil
@@ -141,7 +142,10 @@ class Ended:
 
 def libraries(program: Path) -> list[Path]:
     """The shared libraries of a program, the loader included, as the system's loader finds them."""
-    listing = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=False).stdout
+    try:
+        listing = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=False).stdout
+    except FileNotFoundError as error:
+        raise ConfinementUnavailable(_refusal(["ldd, which lists Vim's libraries: not found"])) from error
     words = (word for line in listing.splitlines() for word in line.split())
     return sorted({Path(word) for word in words if word.startswith("/")})
 
@@ -225,6 +229,10 @@ class Starter:
             )
         except FileNotFoundError as error:
             raise ConfinementUnavailable(_refusal([f"bwrap: {error.strerror}"])) from error
+        except OSError as error:
+            raise StarterDied(
+                f"the process that starts replays cannot be started: {error.strerror}"
+            ) from error
         scratch = self.scratch
         environment = {k: v.replace("{scratch}", scratch) for k, v in self._program.environment.items()}
         config: dict[str, Any] = {
@@ -299,15 +307,15 @@ class Starter:
             process.wait()
             for stream in (process.stdin, process.stdout, process.stderr):
                 if stream:
-                    try:
+                    with contextlib.suppress(BrokenPipeError):
                         stream.close()
-                    except BrokenPipeError:
-                        pass
         folder, self._folder = self._folder, None
         if folder is not None:
-            # rm rather than shutil.rmtree, which gives up on deep trees
-            subprocess.run(["chmod", "-R", "u+rwx", folder], check=False, capture_output=True)
-            subprocess.run(["rm", "-rf", folder], check=False, capture_output=True)
+            # rm first: it takes the deep trees that shutil.rmtree gives up on
+            for command in (["chmod", "-R", "u+rwx", folder], ["rm", "-rf", folder]):
+                with contextlib.suppress(FileNotFoundError):
+                    subprocess.run(command, check=False, capture_output=True)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _refusal(parts: Sequence[str]) -> str:
@@ -333,7 +341,10 @@ def missing_parts() -> dict[str, str | None]:
         return parts
     parts["bwrap"] = None
     tried = subprocess.run(
-        ["bwrap", "--unshare-all", "--cap-add", "CAP_SYS_ADMIN", "--ro-bind", "/", "/", "true"],
+        [
+            *("bwrap", "--unshare-all", "--cap-add", "CAP_SYS_ADMIN", "--ro-bind", "/", "/"),
+            *(sys.executable, "-I", "-S", "-c", ""),
+        ],
         capture_output=True,
         text=True,
         check=False,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import functools
 import hashlib
 import importlib.resources
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,23 +18,48 @@ import duckdb
 import pandas as pd
 import pyarrow as pa
 
-from vimlib.records import Outcome, Replay, VimBuild, VimErrorMessage
+from vimlib.records import (
+    Attempt,
+    AttemptStatus,
+    Outcome,
+    Protocol,
+    Replay,
+    Run,
+    RunKind,
+    TokenUsage,
+    VimBuild,
+    VimErrorMessage,
+)
 from vimlib.store.errors import NotAStore, StoreBusy, StoreMissing, StoreOutdated, UnknownView
 from vimlib.store.text import decode_text, encode_text
 
-SCHEMA_VERSION = 1
+_NOT_COLUMNS_OF_RUNS = {"id", "attempts", "created"}
+SCHEMA_VERSION = 2
 """Version of `schema.sql`. Raise it with every change there; older files are refused and rebuilt."""
 
-TABLES = ("schema_info", "sources", "suites", "tasks", "runs", "attempts", "vims", "replays", "scores")
+TABLES = (
+    "schema_info",
+    "sources",
+    "suites",
+    "tasks",
+    "published_solutions",
+    "runs",
+    "attempts",
+    "vims",
+    "replays",
+    "scores",
+)
 """The tables of `schema.sql`, in its order."""
 
 VIEWS = (
+    "errata_counted",
     "attempts_scored",
     "run_overview",
     "run_by_tier",
     "run_by_outcome",
     "disagreements",
     "sources_loaded",
+    "suites_loaded",
     "versions",
 )
 """The views in `views/`, each after those that it reads."""
@@ -130,13 +157,14 @@ def attach(path: Path) -> duckdb.DuckDBPyConnection:
     return con
 
 
-def connect(path: Path) -> duckdb.DuckDBPyConnection:
+def connect(path: Path, *, with_errata: bool = False) -> duckdb.DuckDBPyConnection:
     """A read-only connection to the store as it is now.
 
     The tables and views go by their plain names, also in `con.cursor()`. Later loads replace
     the file and do not disturb this connection: it keeps showing the store it was opened on.
     The connection is to a database in memory over the store, so queries may make tables and
-    views of their own; they vanish with it.
+    views of their own; they vanish with it. `with_errata`: tasks that cannot be judged fairly count
+    too.
 
     Raises `StoreMissing`, `NotAStore`, `StoreOutdated`, or `StoreBusy` where another program
     holds the file open for writing.
@@ -148,13 +176,15 @@ def connect(path: Path) -> duckdb.DuckDBPyConnection:
     for table in TABLES:
         con.execute(f"CREATE VIEW {table} AS FROM store.main.{table}")
     create_views(con, comments=False)
+    if with_errata:
+        con.execute("CREATE OR REPLACE VIEW errata_counted AS SELECT true AS counted")
     return con
 
 
 _INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
 
 
-def query(con: duckdb.DuckDBPyConnection, name: str, **parameters: Any) -> pd.DataFrame:
+def query(con: duckdb.DuckDBPyConnection, name: str, /, **parameters: Any) -> pd.DataFrame:
     """The rows of a view, in the order its file states.
 
     Each parameter names a column and keeps the rows that hold the value (`None`: NULL), or any
@@ -201,13 +231,48 @@ def registered(con: duckdb.DuckDBPyConnection, rows: pa.Table) -> Iterator[str]:
         con.unregister("incoming_rows")
 
 
+def read_run(con: duckdb.DuckDBPyConnection, run_id: str) -> Run | None:
+    """A stored run with its attempts, as the records that were stored; None: there is none of this id."""
+    names = [name for name in Run.__dataclass_fields__ if name not in _NOT_COLUMNS_OF_RUNS]
+    heads = con.execute(
+        f"SELECT {', '.join(names)}, created_utc FROM runs WHERE run_id = ?", [encode_text(run_id)]
+    ).fetchall()
+    if not heads:
+        return None
+    *values, created = heads[0]
+    fields = {name: _decoded(value) for name, value in zip(names, values, strict=True)}
+    fields |= {"kind": RunKind(fields["kind"]), "protocol": Protocol(fields["protocol"])}
+    fields |= {name: json.loads(fields[name]) for name in ("settings", "packages")}
+    usage = tuple(TokenUsage.__dataclass_fields__)
+    plain = [name for name in Attempt.__dataclass_fields__ if name != "usage"]
+    rows = con.execute(
+        f"SELECT {', '.join(f'a.{name}' for name in (*plain, *usage))} FROM attempts AS a"
+        " JOIN runs AS r USING (run_id)"
+        " JOIN tasks AS t ON t.suite_hash = r.suite_hash AND t.task_id = a.task_id"
+        " WHERE run_id = ? ORDER BY place, epoch, attempt",
+        [encode_text(run_id)],
+    ).fetchall()
+    attempts = []
+    for row in rows:
+        known = {name: _decoded(value) for name, value in zip((*plain, *usage), row, strict=True)}
+        known["status"] = AttemptStatus(known["status"])
+        tokens = TokenUsage(**{name: known.pop(name) for name in usage})
+        attempts.append(Attempt(**known, usage=tokens))
+    zoned = None if created is None else created.replace(tzinfo=datetime.UTC)
+    return Run(id=run_id, created=zoned, attempts=tuple(attempts), **fields)
+
+
+def _decoded(value: Any) -> Any:
+    return decode_text(value) if isinstance(value, str) else value
+
+
 def read_replays(con: duckdb.DuckDBPyConnection, keys: Iterable[str]) -> dict[str, Replay]:
     """The stored replays of these keys; keys that the store does not know are left out."""
     wanted = pa.table({"replay_key": pa.array(sorted(set(keys)), pa.string())})
     with registered(con, wanted) as incoming:
         rows = con.execute(
-            "SELECT replay_key, outcome, final, wall_seconds, cpu_seconds, confinement, version, vim_sha256, mode,"
-            " cursor_line, cursor_column, buffer, first_error_number, first_error, last_error_number,"
+            "SELECT replay_key, outcome, final, wall_seconds, cpu_seconds, confinement, version, vim_sha256,"
+            " mode, cursor_line, cursor_column, buffer, first_error_number, first_error, last_error_number,"
             f" last_error, blocked, detail FROM replays JOIN {incoming} USING (replay_key)"
             " JOIN vims USING (vim_sha256)"
         ).fetchall()

@@ -1,0 +1,126 @@
+"""The whole way of `vimlib report`: from suites and logs through real Vim to pages that say what is true."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from test_load import kept, write_suite
+
+VIMLIB = Path(sys.executable).with_name("vimlib")
+SHARED = Path(os.environ.get("VIMLIB_SHARED") or Path(__file__).resolve().parents[2] / "shared" / "data")
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A report and what the command said."""
+
+    folder: Path
+    done: subprocess.CompletedProcess[str]
+
+    def page(self, name: str) -> str:
+        """A page's words, as a reader sees them."""
+        text = (self.folder / "reports" / "latest" / name).read_text(encoding="utf-8")
+        text = re.sub(r"<(style|svg|script)\b.*?</\1>", " ", text, flags=re.DOTALL)
+        return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
+
+    @property
+    def store(self) -> str:
+        return hashlib.sha256((self.folder / "store.duckdb").read_bytes()).hexdigest()
+
+
+def command(*given: object) -> list[str]:
+    places = ["--database", "store.duckdb", "--cache", "replays.sqlite"]
+    return [str(VIMLIB), "report", *places, *map(str, given)]
+
+
+def report(folder: Path, *given: object) -> Reported:
+    done = subprocess.run(
+        command(*given), cwd=folder, capture_output=True, text=True, check=False, timeout=600
+    )
+    return Reported(folder, done)
+
+
+def test_from_suites_and_logs_to_pages_and_again(tmp_path: Path) -> None:
+    """One test, since a report takes its time: the seed suite, a source that is bad, and, where they
+    are, the real challenges and log; then once more from what is kept."""
+    (tmp_path / "cut.json").write_text('{"seed-1": "ZZ', encoding="utf-8")
+    shared = SHARED.is_dir()
+    real = [SHARED / "logs", "--suite", SHARED / "vimgolf" / "challenges.jsonl"] if shared else []
+    first = report(tmp_path, "cut.json", *real, "--suite", "seed")
+    check_bad_source_is_named_and_the_rest_reported(first)
+    check_solvers_stand_on_the_front_page(first)
+    if shared:
+        check_real_log_shows_its_published_figures(first)
+
+    before = first.store
+    second = report(tmp_path, "--name", "again")
+    assert (second.done.returncode, second.done.stderr) == (0, "")
+    assert re.search(r"Replays in Vim 0 of \d+ distinct", second.page("load.html"))
+    assert second.store == before
+    assert (tmp_path / "reports" / "latest").resolve().name.endswith("-again")
+    if not shared:
+        pytest.skip(f"all but the real log is checked: no folder {SHARED}")
+
+
+def check_bad_source_is_named_and_the_rest_reported(first: Reported) -> None:
+    assert first.done.returncode == 3, first.done.stderr
+    [line] = first.done.stderr.splitlines()
+    assert line.startswith(f"{first.folder / 'cut.json'}, line 1: the JSON ends too early; expected")
+    assert first.done.stdout.startswith("reports/latest/index.html (")
+    assert {path.suffix for path in (first.folder / "reports" / "latest").iterdir()} == {".html", ".ipynb"}
+    assert "cut.json" in first.page("load.html")
+
+
+def check_solvers_stand_on_the_front_page(first: Reported) -> None:
+    page = first.page("index.html")
+    assert "seed under the bench protocol" in page and "seed under the golf protocol" in page
+    for solver in ("diff", "noop", "reference", "retype"):
+        assert re.search(rf"\b{solver} \d", page), solver
+    assert "48 of 48" in page and "0 of 48" in page
+
+
+def check_real_log_shows_its_published_figures(first: Reported) -> None:
+    page = first.page("index.html")
+    assert "smollm2-135m-instruct passes 0 of 134 (0.0 %)" in page.lower()
+    assert re.search(r"smollm2-135m-instruct 134 98,032 18,453 116,485", page, re.IGNORECASE)
+    passed = {
+        solver: int(count)
+        for solver, count in re.findall(r"\b(diff|noop|retype) [\d.]+ % (\d+) of 134,", page)
+    }
+    assert passed["noop"] == passed["retype"] == 0
+    assert passed["diff"] >= 134 / 2
+    assert "None of the 134 verdicts that the sources recorded differs from ours" in page
+
+
+def test_an_interrupted_report_ends_in_one_line_and_leaves_its_replays(tmp_path: Path) -> None:
+    """As a terminal does it: the signal meets the command, the kernel's and the replays' processes."""
+    suite, cache = write_suite(tmp_path / "little.jsonl", tasks=120), tmp_path / "replays.sqlite"
+    running = subprocess.Popen(
+        command("--suite", suite, "--solver", "noop"),
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 120
+    while kept(cache) == 0:
+        assert running.poll() is None and time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(running.pid, signal.SIGINT)
+    out, error = running.communicate(timeout=60)
+    assert (running.returncode, out) == (130, "")
+    assert error == "vimlib: interrupted; replays done so far are kept, nothing else was changed\n"
+    assert 0 < kept(cache) < 480
+    assert not (tmp_path / "store.duckdb").exists()
+    assert list((tmp_path / "reports").iterdir()) == []

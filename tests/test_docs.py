@@ -1,0 +1,335 @@
+"""README.md and docs/ say what is there, and what they tell a user to type works.
+
+Every command line in a block of shell code is run in a folder that looks like a fresh checkout in a
+home folder: next to what the project ships it holds the files that the pages themselves show (blocks
+with a file's name behind the language) and a small Inspect log. Lines of `make` are run dry, and for
+real where that is quick and needs no other set-up. A line that is neither run nor listed here with
+its reason fails. In a `console` block what stands below a `$` line is the expected output, `...` for
+any lines.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from test_runs import make_log
+
+import vimlib
+from vimlib import cli
+
+PROJECT = Path(__file__).resolve().parent.parent
+README = PROJECT / "README.md"
+PAGES = (README, *sorted((PROJECT / "docs").glob("*.md")))
+PROGRAMS = Path(sys.executable).parent
+"""Where `vimlib` is: the pages' `.venv/bin`."""
+
+SHELL = {"sh", "bash", "shell", "console"}
+
+NOT_RUN = {
+    r"source \.venv/bin/activate": "the tests run inside the environment already",
+    r"sudo ": "changes the machine",
+    r"git clone ": "needs the network",
+    r"conda ": "needs conda and the network",
+}
+"""Beginnings of lines that a test cannot run, and why."""
+
+DRY = {
+    "report": "its set-up may install; the command that it would run is run instead, as a load",
+    "verify": "its set-up may install; the command that it would run is run instead",
+    "test": "would run this test",
+    "lint": "takes longer than all of this file",
+    "lab": "is a server that waits for a browser",
+    "fuzz": "takes an hour",
+    "bench": "takes minutes",
+    "lock": "needs the network",
+}
+"""Make targets that are run dry only, and why."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page."""
+
+    page: Path
+    line: int
+    """Of its first line, from 1."""
+    language: str
+    file: str
+    """What stands behind the language: a file that the block shows; '' for none."""
+    text: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A command line of a page."""
+
+    where: str
+    """Page and line."""
+    text: str
+    output: str | None
+    """What it should print; None: the page does not say."""
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    text = page.read_text(encoding="utf-8")
+    for found in re.finditer(r"^```(\S*) *(.*)\n((?:.*\n)*?)```$", text, flags=re.MULTILINE):
+        line = text.count("\n", 0, found.start(3)) + 1
+        yield Block(page, line, found[1], found[2].strip(), found[3])
+
+
+def command_lines(block: Block) -> Iterator[Line]:
+    """The command lines of a block of shell code, joined where they go on with a backslash."""
+    where = f"{block.page.name}:{block.line}"
+    if block.language == "console":
+        for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+            text, _, output = part.partition("\n")
+            yield Line(where, text, output)
+    elif block.language in SHELL:
+        for text in block.text.replace("\\\n", " ").splitlines():
+            if shlex.split(text, comments=True):
+                yield Line(where, text, None)
+
+
+ALL_BLOCKS = [block for page in PAGES for block in blocks(page)]
+ALL_LINES = [line for block in ALL_BLOCKS for line in command_lines(block)]
+CRON_LINES = [text for block in ALL_BLOCKS if block.language == "crontab" for text in block.text.splitlines()]
+
+
+def clean_environment(**more: str) -> dict[str, str]:
+    """The environment without what an outer `make` or terminal left in it."""
+    left = {name: value for name, value in os.environ.items() if not re.match("MAKE|MFLAGS|COLUMNS", name)}
+    return left | more
+
+
+def run(command: str | list[str], folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        cwd=folder,
+        shell=isinstance(command, str),
+        executable=shutil.which("bash") if isinstance(command, str) else None,
+        env=clean_environment(**environment),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder like a checkout in a home folder that has `logs/`, with the files that the pages show."""
+    folder = tmp_path_factory.mktemp("home") / "vimlib"
+    (folder / ".venv").mkdir(parents=True)
+    (folder / ".venv" / "bin").symlink_to(PROGRAMS)
+    shutil.copytree(PROJECT / "notebooks", folder / "notebooks", ignore=shutil.ignore_patterns(".*"))
+    shutil.copytree(PROJECT / "data" / "suites", folder / "data" / "suites")
+    shutil.copy(PROJECT / "Makefile", folder)
+    (folder / "logs").mkdir()
+    make_log(folder / "logs")
+    (folder.parent / "logs").symlink_to(folder / "logs")
+    if (PROJECT.parent / "shared").is_dir():
+        (folder.parent / "shared").symlink_to(PROJECT.parent / "shared")
+    for block in ALL_BLOCKS:
+        if block.file:
+            (folder / block.file).write_text(block.text, encoding="utf-8")
+    return folder
+
+
+def run_in(checkout: Path, text: str) -> subprocess.CompletedProcess[str]:
+    path = f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"
+    return run(text, checkout, PATH=path, HOME=str(checkout.parent))
+
+
+def targets() -> list[str]:
+    """The Makefile's targets for people: those with a `##` line."""
+    makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
+    return re.findall(r"^([a-z]+):.*## ", makefile, flags=re.MULTILINE)
+
+
+def help_of(capsys: pytest.CaptureFixture[str], *command: str) -> str:
+    with pytest.raises(SystemExit):
+        cli.main([*command, "--help"])
+    return capsys.readouterr().out
+
+
+def commands(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return re.findall(r"^    ([a-z]+) ", help_of(capsys), flags=re.MULTILINE)
+
+
+# --- the README names everything
+
+
+def test_each_command_has_its_row_in_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = re.findall(r"^\| `vimlib ([a-z]+)", README.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert rows == commands(capsys)
+    assert len(rows) >= 7
+
+
+def test_each_make_target_has_its_row_in_the_readme() -> None:
+    rows = re.findall(r"^\| `make ([a-z]+)` \|", README.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert rows == targets()
+    assert len(rows) >= 10
+
+
+def test_each_exit_code_has_its_row_in_the_readme() -> None:
+    named = {
+        code
+        for file in (PROJECT / "vimlib").rglob("*.py")
+        for code in re.findall(r"^ +exit_code = (\w+)$", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    }
+    codes = {int(code) if code.isdecimal() else getattr(cli, code) for code in named}
+    rows = re.findall(r"^\| (\d+) \|", README.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert [int(row) for row in rows] == sorted(codes | {0, 1, cli.INTERRUPTED})
+
+
+@pytest.mark.parametrize("page", [*PAGES, PROJECT / "CHANGELOG.md"], ids=lambda page: page.name)
+def test_commands_named_in_a_sentence_exist(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    known, made = commands(capsys), targets()
+    for code in re.findall(r"`([^`\n]+)`", prose):
+        match code.split():
+            case ["vimlib" | ".venv/bin/vimlib", name, *options] if name != "COMMAND":
+                assert name in known, f"{page.name}: `{code}`"
+                said = help_of(capsys, name)
+                for option in options:
+                    if option.startswith("--"):
+                        assert option in said, f"{page.name}: `{code}`"
+            case ["make", name, *_] if "=" not in name:
+                assert name in made, f"{page.name}: `{code}`"
+
+
+@pytest.mark.parametrize("page", [*PAGES, PROJECT / "CHANGELOG.md"], ids=lambda page: page.name)
+def test_links_lead_to_files_that_are_there(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if not re.match(r"https?:|#", link):
+            assert (page.parent / link.partition("#")[0]).exists(), f"{page.name}: {link}"
+
+
+def test_the_newest_version_of_the_changelog_is_this_one() -> None:
+    text = (PROJECT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\S+?),? ", text, flags=re.MULTILINE)[0] == vimlib.__version__
+
+
+# --- what a user is told to type
+
+
+def test_each_make_target_is_run_or_has_its_reason() -> None:
+    assert set(targets()) - set(DRY) == {"help", "clean", "distclean"}
+    assert set(DRY) < set(targets())
+
+
+@pytest.mark.parametrize("line", ALL_LINES, ids=lambda line: f"{line.where}: {line.text}")
+def test_command_line_works(line: Line, checkout: Path) -> None:
+    if any(re.match(begin, line.text) for begin in NOT_RUN):
+        return
+    if "../shared" in line.text and not (checkout.parent / "shared").exists():
+        pytest.skip("needs real inputs that are not part of the project: no folder ../shared")
+    words = shlex.split(line.text, comments=True)
+    if words[0] == "make":
+        check_make(words, checkout)
+        return
+    assert words[0] in {"vimlib", ".venv/bin/vimlib"}, f"neither run nor listed in NOT_RUN: {line.text}"
+    done = run_in(checkout, line.text)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    if line.output is not None:
+        pattern = re.escape(line.output.rstrip("\n")).replace(re.escape("...\n"), "(?:.*\n)*")
+        assert re.fullmatch(pattern, done.stdout.rstrip("\n")), done.stdout
+
+
+def check_make(words: list[str], checkout: Path) -> None:
+    """`make` run dry, and the vimlib command that it would run run for real.
+
+    A report is run as a load with the cheapest solver alone; one about the seed suite is left to
+    the tests that do nothing else.
+    """
+    done = run([words[0], "--dry-run", *words[1:]], PROJECT)
+    assert done.returncode == 0, done.stderr
+    for text in done.stdout.splitlines():
+        if text.startswith(".venv/bin/vimlib ") and not text.rstrip().endswith(" report"):
+            text = re.sub(r"^(\S+) report( --name \S+)?", r"\1 load --solver noop", text)
+            ran = run_in(checkout, text)
+            assert ran.returncode == 0, ran.stderr
+
+
+def test_make_clean_and_distclean_leave_answers_and_suites(tmp_path: Path) -> None:
+    shutil.copy(PROJECT / "Makefile", tmp_path)
+    shutil.copy(README, tmp_path)
+    made = ["reports/2026-01-01-daily/index.html", "data/vimlib.duckdb", "data/cache/replays.sqlite"]
+    kept = ["data/answers.json", "data/suites/mine.jsonl", "logs/a.eval"]
+    for name in (*made, *kept, ".venv/ready"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert run(["make", "clean"], tmp_path).returncode == 0
+    assert not any((tmp_path / name).exists() for name in made)
+    assert all((tmp_path / name).exists() for name in (*kept, ".venv/ready"))
+    assert run(["make", "distclean"], tmp_path).returncode == 0
+    assert not (tmp_path / ".venv").exists()
+    assert all((tmp_path / name).exists() for name in kept)
+
+
+def test_python_of_the_pages_works(checkout: Path) -> None:
+    assert run_in(checkout, "vimlib load --solver noop --suite my-tasks.jsonl").returncode == 0
+    shown = [block for block in ALL_BLOCKS if block.language == "python"]
+    assert any(block.page == README for block in shown)
+    for block in shown:
+        done = run([sys.executable, "-W", "error", "-c", block.text], checkout)
+        assert done.returncode == 0, f"{block.page.name}:{block.line}: {done.stderr}"
+
+
+def test_the_scheduled_line_makes_a_report_with_what_cron_gives_it(checkout: Path) -> None:
+    assert len(CRON_LINES) == 1
+    *when, command = CRON_LINES[0].split(maxsplit=5)
+    assert all(re.fullmatch(r"[\d*/,-]+", field) for field in when)
+    assert "%" not in command, "cron takes a % for the end of the line"
+    home = checkout.parent
+    subprocess.run(
+        ["/bin/sh", "-c", command],
+        cwd=home,
+        env={"HOME": str(home), "PATH": "/usr/bin:/bin", "SHELL": "/bin/sh", "LOGNAME": "user"},
+        stdin=subprocess.DEVNULL,
+        check=True,
+        timeout=300,
+    )
+    page = checkout / "reports" / "latest" / "index.html"
+    assert page.resolve().parent.name.endswith("-daily")
+    assert "mockllm/model" in page.read_text(encoding="utf-8")
+    said = (home / "vimlib-daily.log").read_text(encoding="utf-8")
+    assert said.startswith("reports/latest/index.html"), said
+
+
+# --- the picture
+
+
+def png_size(path: Path) -> tuple[int, int]:
+    """Width and height in pixels, from the header."""
+    head = path.read_bytes()[:24]
+    assert head.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", head[16:24])
+    return width, height
+
+
+def test_the_picture_of_a_report_is_of_the_width_and_weight_of_a_page() -> None:
+    picture = PROJECT / "docs" / "images" / "report.png"
+    assert png_size(picture)[0] == 1280
+    assert picture.stat().st_size < 300_000
+
+
+def test_the_picture_can_be_made_again(tmp_path: Path) -> None:
+    if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+        pytest.skip("needs a Chromium on the PATH")
+    page, picture = tmp_path / "page.html", tmp_path / "new" / "page.png"
+    page.write_text("<title>page</title><h1>Which answers really work?</h1>", encoding="utf-8")
+    done = run([str(PROJECT / "scripts" / "screenshot.sh"), str(page), str(picture), "400"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert png_size(picture) == (1280, 400)

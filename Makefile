@@ -22,6 +22,7 @@ RUNS ?=
 SUITES ?=
 NAME ?=
 TESTS ?= tests
+COUNT ?= 100000
 suite_options = $(foreach suite,$(SUITES),--suite $(suite))
 
 .PHONY: help
@@ -51,6 +52,10 @@ lab: $(READY) ## Open JupyterLab on the notebooks
 .PHONY: verify
 verify: $(READY) ## Replay every reference solution of the seed suite, or of SUITES, in real Vim
 	$(BIN)/vimlib verify $(suite_options)
+
+.PHONY: fuzz
+fuzz: $(READY) ## Replay random answers twice and look for faults of the harness (COUNT=100000)
+	$(BIN)/python tests/fuzzing.py --count $(COUNT)
 
 .PHONY: bench
 bench: $(READY) ## Run the benchmarks

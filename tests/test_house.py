@@ -196,7 +196,8 @@ def test_drawing_table_and_code_agree() -> None:
 
 def test_every_imported_library_is_a_declared_dependency() -> None:
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = {re.split(r"[\s<>=!~;\[]", line)[0].lower() for line in project["dependencies"]}
+    lines = [*project["dependencies"], *project["optional-dependencies"]["cluster"]]
+    declared = {re.split(r"[\s<>=!~;\[]", line)[0].lower() for line in lines}
     sources = importlib.metadata.packages_distributions()
     for one in code_imports(PACKAGE):
         if not one.name.startswith("vimlib."):

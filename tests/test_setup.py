@@ -1,6 +1,6 @@
 """The set-up: one list of dependencies in three files, and a Makefile that says what it can do.
 
-Of the readers used here, pytest brings `packaging`, and papermill `yaml`.
+Of the readers used here, pytest brings `packaging`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 CONDA_NAMES = {
     "duckdb": "python-duckdb",
     "great-tables": "great_tables",
+    "huggingface-hub": "huggingface_hub",
     "jupyter-client": "jupyter_client",
     "matplotlib": "matplotlib-base",  # the rest of conda's `matplotlib` is a window toolkit
 }

@@ -10,7 +10,7 @@ everything in one DuckDB file; questions are asked of the store alone::
         runs ────┤
      solvers ────┤
                  ▼
-     sandbox ─> replay ─> score ─> judge
+     sandbox ─> replay ─> score ─> judge ─> generate
                                      │
                          store <─ load
                            │
@@ -26,13 +26,17 @@ libraries::
     --------  ---------------------------------------  ----------
     records   the vocabulary: records and closed sets  nothing
     keys      the two notations                        records
-    suites    one module a source of tasks             records, keys
+    suites    one module a source of tasks             records, keys, huggingface_hub in hub,
+                                                       pyarrow in reading, yaml in reading
     runs      one module a source of answers           records, keys, suites, inspect_ai in inspect_logs
     solvers   programs that answer without a model     records, keys
     sandbox   confinement; knows nothing of Vim        records, pyseccomp
-    replay    an answer played in real Vim             records, keys, sandbox, vimgolf
+    replay    an answer played in real Vim             records, keys, sandbox, vimgolf,
+                                                       distributed in cluster
     score     the final buffer against the target      records, keys
     judge     answers replayed, scored, compared       records, replay, sandbox, score, tqdm
+    generate  drawn tasks, kept or rejected            records, keys, suites, solvers, sandbox, replay,
+                                                       judge, tqdm
     store     DuckDB: replacing and reading            records, duckdb, pandas, pyarrow
     load      the one flow from sources to store       all above, tqdm
     analysis  questions: from frames to frames         records, store, numpy, pandas, scipy

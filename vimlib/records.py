@@ -111,6 +111,23 @@ class Task:
     """People who entered one; None: not known."""
     best_score: int | None = None
     """Fewest keys entered on the public site; None: not known."""
+    erratum: str | None = None
+    """Why the task cannot be judged fairly; None: nothing is known against it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedSolution:
+    """Keys that somebody published for a task: what a model may have read before it answered."""
+
+    task_id: str
+    keys: str
+    """In the golf notation."""
+    source: str
+    """Where it was published."""
+    claimed: int | None = None
+    """Keys as its author counted them; None: not said."""
+    verified: bool | None = None
+    """Whether it solves the task, as the list that it stands in says; None: not said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +147,13 @@ class Suite:
     """URL or file name it came from."""
     licence: str | None = None
     source_sha256: str | None = None
-    """sha256 (hex) of the file it was read from."""
+    """sha256 (hex) of the file it was read from; of a list of their hashes where it was several."""
+    revision: str | None = None
+    """Commit of the repository it was fetched from; None: not fetched, or the origin has none."""
+    fetched: datetime.datetime | None = None
+    """When it was fetched, with time zone; None: it was not."""
+    published: tuple[PublishedSolution, ...] = ()
+    """Solutions that people published for its tasks. The hash leaves them out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -307,10 +307,16 @@ def section_facts(rows: pd.DataFrame, versions: pd.DataFrame) -> Block:
         known = sorted({plain(str(v)[:cut], cut) for v in here[column] if not missing(v)})
         return ", ".join(known) if known else UNAVAILABLE
 
+    errata = []
+    if first["errata"]:
+        errata = [
+            ("errata", f"{count(first['errata'])} {'counted' if first['errata_counted'] else 'left out'}")
+        ]
     return facts(
         [
             ("suite version", plain(first["suite_version"], 24)),
             ("tasks", count(first["tasks_in_suite"])),
+            *errata,
             ("rules", values("protocol_fingerprint", 12)),
             ("Vim", values("vim_version")),
             ("confinement", values("confinement")),
@@ -693,12 +699,8 @@ def disagreement_table(
     )
 
 
-def suite_table(suites: pd.DataFrame, runs: pd.DataFrame) -> Table:
-    """The suites in the store; one row a version of a suite."""
-    sizes = runs.drop_duplicates("suite_hash").set_index("suite_hash")["tasks_in_suite"]
-    frame = suites.assign(tasks=suites["suite_hash"].map(sizes)).sort_values(
-        ["name", "version", "suite_hash"]
-    )
+def suite_table(suites: pd.DataFrame) -> Table:
+    """The suites in the store, from the view `suites_loaded`; one row a version of a suite."""
     return Table(
         "suites",
         "Suites of tasks",
@@ -707,10 +709,24 @@ def suite_table(suites: pd.DataFrame, runs: pd.DataFrame) -> Table:
             Column("version", "Version"),
             Column("suite_hash", "Content hash", "code", show=lambda v: text(v)[:12], unit="sha256"),
             Column("tasks", "Tasks", "number", count),
+            Column(
+                "with_reference",
+                "With reference",
+                "number",
+                count,
+                help="tasks with keys known to solve them",
+            ),
             Column("licence", "Licence"),
             Column("origin", "From", show=place),
+            Column("revision", "Revision", "code", show=lambda v: "" if missing(v) else text(v)[:12]),
+            Column(
+                "fetched_utc",
+                "Fetched",
+                show=lambda v: "" if missing(v) else f"{v:%Y-%m-%d %H:%M}",
+                unit="UTC",
+            ),
         ],
-        frame,
+        suites,
         empty="No suite is in the store.",
     )
 

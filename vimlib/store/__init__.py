@@ -25,7 +25,16 @@ from vimlib.store.errors import (
     StoreOutdated,
     UnknownView,
 )
-from vimlib.store.reading import SCHEMA_VERSION, TABLES, VIEWS, connect, query, read_replays, view_columns
+from vimlib.store.reading import (
+    SCHEMA_VERSION,
+    TABLES,
+    VIEWS,
+    connect,
+    query,
+    read_replays,
+    read_run,
+    view_columns,
+)
 from vimlib.store.text import decode_text, encode_text
 from vimlib.store.writing import Change, Writer
 
@@ -48,6 +57,7 @@ __all__ = [
     "encode_text",
     "query",
     "read_replays",
+    "read_run",
     "replacing",
     "view_columns",
 ]

@@ -38,7 +38,9 @@ CREATE TABLE suites (
     protocols     VARCHAR[] NOT NULL,
     origin        VARCHAR NOT NULL,
     licence       VARCHAR,
-    source_sha256 VARCHAR
+    source_sha256 VARCHAR,
+    revision      VARCHAR,
+    fetched_utc   TIMESTAMP
 );
 COMMENT ON TABLE suites IS 'One row a version of a suite of tasks: the same name with another hash is another version.';
 COMMENT ON COLUMN suites.suite_hash IS 'sha256 (hex) over ids, starts, targets and references of its tasks.';
@@ -47,7 +49,9 @@ COMMENT ON COLUMN suites.version IS 'The suite''s own version, or the first 12 d
 COMMENT ON COLUMN suites.protocols IS 'Protocols under which it is meant to be judged; the first is the default.';
 COMMENT ON COLUMN suites.origin IS 'URL or file name it came from; empty: none given.';
 COMMENT ON COLUMN suites.licence IS 'Licence of the tasks; NULL: not known.';
-COMMENT ON COLUMN suites.source_sha256 IS 'sha256 (hex) of the file it was read from; NULL: no file.';
+COMMENT ON COLUMN suites.source_sha256 IS 'sha256 (hex) of the file it was read from, or of a list of their hashes where it was several; NULL: no file.';
+COMMENT ON COLUMN suites.revision IS 'Commit of the repository it was fetched from; NULL: not fetched, or the origin has none.';
+COMMENT ON COLUMN suites.fetched_utc IS 'When it was fetched, UTC; NULL: it was not.';
 
 CREATE TABLE tasks (
     suite_hash         VARCHAR NOT NULL,
@@ -65,6 +69,7 @@ CREATE TABLE tasks (
     entries            BIGINT,
     golfers            BIGINT,
     best_score         BIGINT,
+    erratum            VARCHAR,
     source_sha256      VARCHAR,
     PRIMARY KEY (suite_hash, task_id)
 );
@@ -84,7 +89,29 @@ COMMENT ON COLUMN tasks.created IS 'When the task was published; NULL: not known
 COMMENT ON COLUMN tasks.entries IS 'Solutions entered on the public site; NULL: not known.';
 COMMENT ON COLUMN tasks.golfers IS 'People who entered one; NULL: not known.';
 COMMENT ON COLUMN tasks.best_score IS 'Fewest keys entered on the public site; NULL: not known.';
+COMMENT ON COLUMN tasks.erratum IS 'Why the task cannot be judged fairly; NULL: nothing is known against it.';
 COMMENT ON COLUMN tasks.source_sha256 IS 'sha256 (hex) of the file the suite was read from; NULL: no file.';
+
+CREATE TABLE published_solutions (
+    suite_hash    VARCHAR NOT NULL,
+    place         INTEGER NOT NULL,
+    task_id       VARCHAR NOT NULL,
+    keys          VARCHAR NOT NULL,
+    source        VARCHAR NOT NULL,
+    claimed       BIGINT,
+    verified      BOOLEAN,
+    source_sha256 VARCHAR,
+    PRIMARY KEY (suite_hash, place)
+);
+COMMENT ON TABLE published_solutions IS 'One row a solution that somebody published for a task: what a model may have read.';
+COMMENT ON COLUMN published_solutions.suite_hash IS 'The suite version: suites.suite_hash.';
+COMMENT ON COLUMN published_solutions.place IS 'Place in the list that it was read from, from 1.';
+COMMENT ON COLUMN published_solutions.task_id IS 'The task: tasks.task_id.';
+COMMENT ON COLUMN published_solutions.keys IS 'The keys, in the golf notation.';
+COMMENT ON COLUMN published_solutions.source IS 'Where it was published.';
+COMMENT ON COLUMN published_solutions.claimed IS 'Keys as its author counted them; NULL: not said.';
+COMMENT ON COLUMN published_solutions.verified IS 'Whether it solves the task, as that list says; NULL: not said.';
+COMMENT ON COLUMN published_solutions.source_sha256 IS 'sha256 (hex) of the files the suite was read from; NULL: no file.';
 
 CREATE TABLE runs (
     run_id         VARCHAR PRIMARY KEY,

@@ -100,9 +100,14 @@ class Writer:
     def add_suite(self, suite: Suite) -> Change:
         """Store a suite and its tasks; the key is its hash.
 
-        A suite that is stored already, the same in everything but where it lies, is left as it
-        is; one that differs in what the hash leaves out (an instruction, a statistic) is replaced.
+        A suite that is stored already, the same in everything but where it lies and when it was
+        fetched, is left as it is; one that differs in what the hash leaves out (an instruction, a
+        statistic, published solutions) is replaced.
+
+        Raises `BadRows` where the time of the fetch has no zone.
         """
+        if suite.fetched is not None and suite.fetched.tzinfo is None:
+            raise BadRows(f"suite {suite.name}: the time {suite.fetched} has no time zone")
         head = {
             "suite_hash": suite.hash,
             "name": suite.name,
@@ -111,6 +116,8 @@ class Writer:
             "origin": suite.origin,
             "licence": suite.licence,
             "source_sha256": suite.source_sha256,
+            "revision": suite.revision,
+            "fetched_utc": None if suite.fetched is None else _utc(suite.fetched),
         }
         tasks = [
             {
@@ -129,16 +136,34 @@ class Writer:
                 "entries": task.entries,
                 "golfers": task.golfers,
                 "best_score": task.best_score,
+                "erratum": task.erratum,
                 "source_sha256": suite.source_sha256,
             }
             for place, task in enumerate(suite.tasks, start=1)
+        ]
+        published = [
+            {
+                "suite_hash": suite.hash,
+                "place": place,
+                "task_id": one.task_id,
+                "keys": one.keys,
+                "source": one.source,
+                "claimed": one.claimed,
+                "verified": one.verified,
+                "source_sha256": suite.source_sha256,
+            }
+            for place, one in enumerate(suite.published, start=1)
         ]
         change = self._replace(
             f"suite {suite.name}",
             "suite_hash",
             suite.hash,
-            {"suites": self._table("suites", [head]), "tasks": self._table("tasks", tasks)},
-            moves=("origin",),
+            {
+                "suites": self._table("suites", [head]),
+                "tasks": self._table("tasks", tasks),
+                "published_solutions": self._table("published_solutions", published),
+            },
+            moves=("origin", "fetched_utc"),
         )
         if change is not Change.UNCHANGED:
             self._add_source("suite", suite.source_sha256, suite.origin or suite.name)
@@ -397,6 +422,10 @@ class Writer:
 
 
 _REFERENCES = (
+    (
+        "published solutions of a task that their suite does not have",
+        "SELECT task_id AS example FROM published_solutions ANTI JOIN tasks USING (suite_hash, task_id)",
+    ),
     (
         "runs of a suite that the store does not have",
         "SELECT run_id AS example FROM runs ANTI JOIN suites USING (suite_hash)",

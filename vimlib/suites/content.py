@@ -7,11 +7,13 @@ a changed suite can never pass for its former self. No file is read here.
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import json
 from collections.abc import Iterable
 
-from vimlib.records import Protocol, Suite, Task, VimlibError
+from vimlib.records import Protocol, PublishedSolution, Suite, Task, VimlibError
+from vimlib.suites.errata import with_errata
 
 
 class SuiteError(VimlibError):
@@ -49,9 +51,15 @@ def build_suite(
     version: str | None = None,
     licence: str | None = None,
     source_sha256: str | None = None,
+    revision: str | None = None,
+    fetched: datetime.datetime | None = None,
+    published: Iterable[PublishedSolution] = (),
 ) -> Suite:
-    """A `Suite` with its hash; without a `version` of its own it is the hash's first 12 digits."""
-    kept = tuple(tasks)
+    """A `Suite` with its hash, and its tasks with what is known against them.
+
+    Without a `version` of its own it is the hash's first 12 digits. Raises errata.BadErrata.
+    """
+    kept = with_errata(name, tasks, protocols)
     digest = content_hash(kept)
     return Suite(
         name=name,
@@ -62,4 +70,7 @@ def build_suite(
         origin=origin,
         licence=licence,
         source_sha256=source_sha256,
+        revision=revision,
+        fetched=fetched,
+        published=tuple(published),
     )

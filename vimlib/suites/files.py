@@ -1,49 +1,24 @@
-"""Suites from files: read, taken apart into records, their shape recognised, checked.
+"""Suites from files: the shape of their records recognised, the records turned into tasks, checked.
 
 A researcher should not have to say what a file is. The records themselves tell: our own
-schema, vimbench's list, or the records that inspect_evals loads. Everything that can be
-wrong with a file ends in one line that names file and line.
+schema, vimbench's list, the records that inspect_evals loads, a challenge as the site or
+vimgolf-gym writes it. How records are read from bytes is `reading`'s business.
 """
 
 from __future__ import annotations
 
 import difflib
-import hashlib
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from vimlib.records import Protocol, Suite, Task
 from vimlib.suites import vimbench, vimgolf
 from vimlib.suites.content import SuiteError, build_suite
-from vimlib.suites.fields import Located, WrongType, kind_of
-
-
-class NoSuchSuite(SuiteError):
-    """There is no file of this name, and no built-in suite either."""
-
-
-class EmptySuiteFile(SuiteError):
-    """The file holds nothing."""
-
-
-class NoTasks(SuiteError):
-    """The file is well formed and holds no task."""
-
-
-class NotUtf8(SuiteError):
-    """The file is not UTF-8 text."""
-
-
-class NotJson(SuiteError):
-    """The file, or one line of it, is not JSON."""
-
-
-class UnknownShape(SuiteError):
-    """The records are of no shape that we know."""
+from vimlib.suites.fields import Located, WrongType
+from vimlib.suites.jsonl import check_header, split_header
+from vimlib.suites.reading import NoTasks, UnknownShape, read_path
 
 
 class UnknownFormat(SuiteError):
@@ -78,8 +53,8 @@ def _own_task(record: Located) -> Task:
         raise WrongType(f"{record.place}: field 'reference_notation' is '{notation}'; expected {known}")
     return Task(
         id=record.identifier(),
-        start=record.text("start"),
-        target=record.text("target"),
+        start=record.buffer("start"),
+        target=record.buffer("target"),
         instruction=record.optional_text("instruction") or "",
         title=record.optional_text("title") or "",
         tier=record.optional_count("tier"),
@@ -136,6 +111,22 @@ SHAPES: Mapping[str, Shape] = MappingProxyType(
             protocols=(Protocol.BENCH, Protocol.GOLF),
             name=None,
         ),
+        "challenge": Shape(
+            fields="in.data, out.data, or a folder of ID/in, ID/out",
+            recognises=vimgolf.recognises_challenge,
+            listed_only=False,
+            task=vimgolf.challenge,
+            protocols=vimgolf.PROTOCOLS,
+            name=None,
+        ),
+        "vimgolf-gym": Shape(
+            fields="input, output and any of name, description, solution",
+            recognises=vimgolf.recognises_custom,
+            listed_only=False,
+            task=vimgolf.custom,
+            protocols=vimgolf.PROTOCOLS,
+            name=None,
+        ),
     }
 )
 """By the name that `format` takes, in the order in which they are tried."""
@@ -149,127 +140,37 @@ def load_file(
     origin: str | None = None,
     licence: str | None = None,
 ) -> Suite:
-    """The suite in a JSON or JSONL file, its tasks in the file's order.
+    """The suite in a file, or in a folder of `ID/in` and `ID/out`; its tasks in the source's order.
 
     `format` names one of `SHAPES` instead of recognising it; `name` and `origin` replace
-    the suite's name (`vimgolf` or `vimbench` for records of those shapes, else the file's
-    stem) and its origin (the file's name).
+    the suite's name (that of a header in the file, `vimgolf` or `vimbench` for records of those
+    shapes, else the file's stem) and its origin (the file's name).
 
     Raises a `SuiteError` in one line with file and line.
     """
     if format is not None and format not in SHAPES:
         raise UnknownFormat(f"unknown suite format '{format}'; known: {', '.join(SHAPES)}")
-    source = str(path)
-    raw = _read(path)
-    records, listed = _records(source, _decode(source, raw))
+    read = read_path(path)
+    header, records = split_header(read.records)
     if not records:
-        raise NoTasks(f"{source}: holds no task; expected a JSON list or JSONL with one task a line")
-    shape = SHAPES[format] if format is not None else _recognise(records, listed)
-    return build_suite(
-        name or shape.name or path.stem,
-        _tasks(records, shape),
+        raise NoTasks(f"{path}: holds no task; expected a JSON list or JSONL with one task a line")
+    shape = SHAPES[format] if format is not None else _recognise(records, read.listed)
+    suite = build_suite(
+        name or (header.suite if header else shape.name) or path.stem,
+        tasks_of(records, shape),
         shape.protocols,
         origin=path.name if origin is None else origin,
-        licence=licence,
-        source_sha256=hashlib.sha256(raw).hexdigest(),
+        version=header.version if header else None,
+        licence=header.licence if header and licence is None else licence,
+        source_sha256=read.sha256,
     )
+    if header is not None:
+        check_header(header, suite)
+    return suite
 
 
-def _read(path: Path) -> bytes:
-    try:
-        raw = path.read_bytes()
-    except FileNotFoundError:
-        raise NoSuchSuite(f"{path}: no such file; expected a suite file or 'seed'") from None
-    except IsADirectoryError:
-        raise NoSuchSuite(f"{path}: is a folder; expected a suite file (JSON or JSONL)") from None
-    except OSError as error:
-        raise NoSuchSuite(f"{path}: cannot be read ({error.strerror}); expected a suite file") from None
-    return raw
-
-
-def _decode(source: str, raw: bytes) -> str:
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise NotUtf8(
-            f"{source}, line {line}: byte 0x{raw[error.start]:02x} is not UTF-8; expected a UTF-8 file"
-        ) from None
-    if not text.strip():
-        raise EmptySuiteFile(f"{source}: is empty; expected a JSON list or JSONL with one task a line")
-    return text
-
-
-def _records(source: str, text: str) -> tuple[list[Located], bool]:
-    """The records and whether they stood in a JSON list."""
-    if text.lstrip()[0] == "[":
-        return _listed_records(source, text), True
-    return _line_records(source, text), False
-
-
-def _line_records(source: str, text: str) -> list[Located]:
-    records = []
-    # Not splitlines(): U+2028 and its like may stand inside a JSON string.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            try:
-                value = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise NotJson(
-                    f"{source}, line {number}: not JSON ({error.msg}, column {error.colno}); expected "
-                    "one task a line as a JSON object, or a JSON list of tasks"
-                ) from None
-            records.append(_located(source, number, value))
-    return records
-
-
-def _listed_records(source: str, text: str) -> list[Located]:
-    # json.loads would lose where each record begins.
-    decoder = json.JSONDecoder()
-    records: list[Located] = []
-    position = _skip(text, text.index("[") + 1)
-    line, counted = 1, 0
-    try:
-        if text[position : position + 1] == "]":
-            position += 1
-        else:
-            while True:
-                line += text.count("\n", counted, position)
-                counted = position
-                value, position = decoder.raw_decode(text, position)
-                records.append(_located(source, line, value))
-                position = _skip(text, position)
-                mark = text[position : position + 1]
-                if mark == "]":
-                    position += 1
-                    break
-                if mark != ",":
-                    raise json.JSONDecodeError("Expecting ',' or ']'", text, position)
-                position = _skip(text, position + 1)
-        if text[position:].strip():
-            raise json.JSONDecodeError("Extra data after the list", text, _skip(text, position))
-    except json.JSONDecodeError as error:
-        raise NotJson(
-            f"{source}, line {error.lineno}: not JSON ({error.msg}, column {error.colno}); expected "
-            "a JSON list of tasks"
-        ) from None
-    return records
-
-
-def _skip(text: str, position: int) -> int:
-    while text[position : position + 1] in {" ", "\t", "\r", "\n"}:
-        position += 1
-    return position
-
-
-def _located(source: str, line: int, value: Any) -> Located:
-    if not isinstance(value, dict):
-        raise UnknownShape(f"{source}, line {line}: found {kind_of(value)}; expected a task as a JSON object")
-    return Located(source, line, value)
-
-
-def _recognise(records: list[Located], listed: bool) -> Shape:
-    fields = frozenset(name for record in records for name in record.values)
+def _recognise(records: Sequence[Located], listed: bool) -> Shape:
+    fields = frozenset(str(name) for record in records for name in record.values)
     for shape in SHAPES.values():
         if shape.recognises(fields) and (listed or not shape.listed_only):
             return shape
@@ -278,16 +179,20 @@ def _recognise(records: list[Located], listed: bool) -> Shape:
     raise UnknownShape(f"{records[0].place}: tasks of unknown shape (fields: {found}); expected {known}")
 
 
-def _tasks(records: list[Located], shape: Shape) -> list[Task]:
+def tasks_of(records: Sequence[Located], shape: Shape) -> list[Task]:
+    """The tasks in records of a shape, in their order. Raises a `SuiteError`, `DuplicateId` among them."""
     tasks: list[Task] = []
-    first_lines: dict[str, int] = {}
+    firsts: dict[str, Located] = {}
     for record in records:
         task = shape.task(record)
-        if task.id in first_lines:
+        if (first := firsts.setdefault(task.id, record)) is not record:
             raise DuplicateId(
-                f"{record.place}: id '{task.id}' is already on line {first_lines[task.id]}; "
+                f"{record.place}: id '{task.id}' is already {_place(first, record)}; "
                 "expected every id once in a suite"
             )
-        first_lines[task.id] = record.line
         tasks.append(task)
     return tasks
+
+
+def _place(first: Located, second: Located) -> str:
+    return f"on {first.unit} {first.line}" if first.source == second.source else f"in {first.place}"

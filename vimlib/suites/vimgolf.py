@@ -1,8 +1,10 @@
-"""VimGolf's challenges in the record shape that inspect_evals loads.
+"""VimGolf's challenges, in each of the shapes in which they travel.
 
-A record is `id, input, target, metadata.detail`; where the site's statistics were added
-(`entries`, `golfers`, `best_score`) they stand in `metadata` or beside it. The challenge's
-date is not in the record but in its id.
+inspect_evals loads records `id, input, target, metadata.detail`; where the site's statistics
+were added (`entries`, `golfers`, `best_score`) they stand in `metadata` or beside it. The site
+itself gives one challenge as `in.data`, `out.data`, and collections keep it as files `ID/in`,
+`ID/out`. vimgolf-gym writes a challenge of one's own as `input, output, name, description,
+solution`. A challenge's date is in none of them but in its id.
 """
 
 from __future__ import annotations
@@ -48,12 +50,51 @@ def title_of(detail: str) -> str:
 
 
 def recognises(fields: frozenset[str]) -> bool:
-    """Whether records with these fields have this shape."""
-    return "input" in fields and not fields & {"start", "reference"}
+    """Whether records with these fields have inspect_evals' shape."""
+    return "input" in fields and not fields & {"start", "reference", "output"}
+
+
+def recognises_challenge(fields: frozenset[str]) -> bool:
+    """Whether records with these fields are challenges as vimgolf.com gives them."""
+    return fields >= {"in", "out"}
+
+
+def recognises_custom(fields: frozenset[str]) -> bool:
+    """Whether records with these fields are vimgolf-gym's custom challenges."""
+    return fields >= {"input", "output"} and "target" not in fields
+
+
+def challenge(record: Located) -> Task:
+    """One task from the site's JSON (`in.data`) or from files (`in`); raises a `SuiteError`.
+
+    The JSON has neither id nor title: the file is named after the id.
+    """
+
+    def data(name: str) -> str:
+        if isinstance(record.values.get(name), str):
+            return record.buffer(name)
+        return record.inner(name).buffer("data")
+
+    identifier = record.identifier(record.stem)
+    return Task(id=identifier, start=data("in"), target=data("out"), created=created_from_id(identifier))
+
+
+def custom(record: Located) -> Task:
+    """One task from vimgolf-gym's custom challenge, its id the file's stem; raises a `SuiteError`."""
+    name = record.optional_text("name") or ""
+    return Task(
+        id=record.identifier(record.stem),
+        start=record.buffer("input"),
+        target=record.buffer("output"),
+        instruction=record.optional_text("description") or name,
+        title=title_of(name),
+        reference=record.optional_text("solution"),
+        reference_notation=Protocol.GOLF,
+    )
 
 
 def task(record: Located) -> Task:
-    """One task; raises a `SuiteError` that names the field at fault."""
+    """One task from inspect_evals' record; raises a `SuiteError` that names the field at fault."""
     metadata = record.inner("metadata")
 
     def count(name: str) -> int | None:
@@ -64,8 +105,8 @@ def task(record: Located) -> Task:
     detail = metadata.optional_text("detail") or ""
     return Task(
         id=identifier,
-        start=record.text("input"),
-        target=record.text("target"),
+        start=record.buffer("input"),
+        target=record.buffer("target"),
         instruction=detail,
         title=title_of(detail),
         created=created_from_id(identifier),

@@ -1,6 +1,7 @@
 -- Every attempt with its run, task, replay and verdict, joined by key.
 --
--- Grain: one row an attempt (run_id, task_id, epoch, attempt).
+-- Grain: one row an attempt (run_id, task_id, epoch, attempt); tasks with an erratum only if they are
+-- to count (errata_counted).
 -- Order: kind, run name, run_id, the suite's task order, epoch, attempt.
 --
 -- run_id: the run
@@ -18,6 +19,7 @@
 -- task_created: date the task was published; NULL: not known
 -- reference: keys known to solve the task, in reference_notation; NULL: none known
 -- reference_notation: golf or bench
+-- erratum: why the task cannot be judged fairly; NULL: nothing is known against it
 -- epoch: repetition of the task in the run, from 1
 -- attempt: number of the attempt in its task and epoch, from 1
 -- status: answered, provider_error, cancelled or not_replayable
@@ -69,6 +71,7 @@ SELECT
     t.created AS task_created,
     t.reference,
     t.reference_notation,
+    t.erratum,
     a.epoch,
     a.attempt,
     a.status,
@@ -115,4 +118,5 @@ LEFT JOIN scores AS s
     ON s.run_id = a.run_id AND s.task_id = a.task_id AND s.epoch = a.epoch AND s.attempt = a.attempt
 LEFT JOIN replays AS p ON p.replay_key = s.replay_key
 LEFT JOIN vims AS v ON v.vim_sha256 = p.vim_sha256
+WHERE t.erratum IS NULL OR (SELECT counted FROM errata_counted)
 ORDER BY r.kind, r.name, a.run_id, t.place, a.epoch, a.attempt

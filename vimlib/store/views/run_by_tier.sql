@@ -26,7 +26,10 @@
 -- mean_partial: likeness of final to target, 0 to 1, over scored samples; NULL: none
 -- partial_n: samples it is averaged over
 WITH sizes AS (
-    SELECT suite_hash, tier, count(*) AS tasks_in_tier FROM tasks GROUP BY suite_hash, tier
+    SELECT suite_hash, tier, count(*) AS tasks_in_tier
+    FROM tasks
+    WHERE erratum IS NULL OR (SELECT counted FROM errata_counted)
+    GROUP BY suite_hash, tier
 )
 SELECT
     a.run_id,

@@ -19,6 +19,8 @@
 -- source_sha256: its sha256 (hex); NULL for solvers
 -- created_utc: when the run was made, UTC; NULL: not known
 -- tasks_in_suite: tasks of the suite
+-- errata: of them, those that cannot be judged fairly
+-- errata_counted: they are in the numbers of this row; else left out of all but tasks_in_suite
 -- tasks_attempted: tasks with at least one attempt
 -- epochs: highest epoch; 0: no attempts
 -- samples: (task, epoch) pairs attempted
@@ -115,7 +117,7 @@ per_run AS (
     GROUP BY run_id
 ),
 sizes AS (
-    SELECT suite_hash, count(*) AS tasks_in_suite FROM tasks GROUP BY suite_hash
+    SELECT suite_hash, count(*) AS tasks_in_suite, count(erratum) AS errata FROM tasks GROUP BY suite_hash
 )
 SELECT
     r.run_id,
@@ -132,6 +134,8 @@ SELECT
     r.source_sha256,
     r.created_utc,
     coalesce(z.tasks_in_suite, 0) AS tasks_in_suite,
+    coalesce(z.errata, 0) AS errata,
+    (SELECT counted FROM errata_counted) AS errata_counted,
     coalesce(p.tasks_attempted, 0) AS tasks_attempted,
     coalesce(p.epochs, 0) AS epochs,
     coalesce(p.samples, 0) AS samples,

@@ -19,16 +19,19 @@ from vimlib.records import Outcome, Replay
 from vimlib.sandbox import Confinement
 
 from .cache import CacheUnusable, ReplayCache
+from .cluster import ClusterExecutor, ClusterUnusable, MixedVim, connected
 from .playing import close_starters, play
 from .protocols import SECONDS, VERSIONS, ReplayRequest, fingerprint, replay_key
-from .unpinned import unpinned
 from .trace import Step, Trace, trace
+from .unpinned import unpinned
 from .vim import NoVim, find_vim, vim_build
 
-__all__ = ["SECONDS", "VERSIONS", "CacheUnusable", "NoVim", "ReplayCache", "ReplayRequest"]
+__all__ = ["SECONDS", "VERSIONS", "CacheUnusable", "ClusterExecutor", "ClusterUnusable", "MixedVim", "NoVim"]
+__all__ += ["ReplayCache", "ReplayRequest"]
 __all__ += ["Step", "Trace", "trace"]
 __all__ += [
     "close_starters",
+    "connected",
     "cores",
     "find_vim",
     "fingerprint",
@@ -65,13 +68,13 @@ def replay_each(
 ) -> Iterator[tuple[ReplayRequest, Replay]]:
     """Replay requests as their turn comes, each distinct one once; yields in order of completion.
 
-    `executor` runs `play`: any `concurrent.futures.Executor`; by default one thread a core, each
-    with a confined process of its own. `cache` is asked first and told after. `progress` is called
-    with 1 for each request that is done. Interrupted, it loses what is in flight and nothing else.
-    A timeout is believed only after a second run with nothing beside it, unless Vim had a
-    processor to itself all along.
+    `executor` runs `play`: any `concurrent.futures.Executor`, such as a cluster's (`connected`); by
+    default one thread a core, each with a confined process of its own. `cache` is asked first and
+    told after. `progress` is called with 1 for each request that is done. Interrupted, it loses
+    what is in flight and nothing else. A timeout is believed only after a second run with nothing
+    beside it, unless Vim had a processor to itself all along.
 
-    Raises NoVim, ConfinementUnavailable, CacheUnusable.
+    Raises NoVim, ConfinementUnavailable, CacheUnusable, and what the executor raises.
     """
     vim = find_vim()
     own = ThreadPoolExecutor(cores(), thread_name_prefix="replay") if executor is None else None
@@ -141,9 +144,10 @@ def replay_many(
     """The replays of requests, in their order; see `replay_each`. Equal requests share one replay."""
     asked = list(requests)
     vim = find_vim()
+    # By what was asked: a worker elsewhere keeps its replay under the key of its own Vim.
     done = {
-        result.key: result
-        for _, result in replay_each(
+        replay_key(request, vim, confinement): result
+        for request, result in replay_each(
             asked, confinement=confinement, executor=executor, cache=cache, progress=progress
         )
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from typing import Any
+from typing import Any, TypeGuard
 
 from vimlib.keys import BadNotation
 from vimlib.records import Outcome, Replay, VimErrorMessage
@@ -14,9 +14,10 @@ from vimlib.sandbox import Confinement, Ended, Starter, StarterDied
 from .protocols import ReplayRequest, command, replay_key, starter
 from .vim import Vim, find_vim
 
-_REPORT = re.compile(rb"\x1e(\{.*?\})\x1f", re.DOTALL)
 _TEXT_LIMIT = 500
 """Characters kept of an error message: the keys can make Vim say anything at any length."""
+_TEMPORARY = re.compile(r"/v[A-Za-z0-9]{6}(?=/\d+\b)")
+"""Vim's folder of temporary files, whose name is random: messages about it would differ each time."""
 _UNOPENED = {138, 166, 190, 212, 482, 484, 485, 886}
 """Vim's error numbers for a file that cannot be opened, created, read or written."""
 
@@ -66,16 +67,24 @@ def play(request: ReplayRequest, confinement: Confinement = Confinement.FULL) ->
     Raises NoVim, ConfinementUnavailable.
     """
     vim = find_vim()
-    used = _starters.take(vim, confinement)
+    try:
+        used = _starters.take(vim, confinement)
+    except StarterDied as error:
+        return lost(request, confinement, str(error))
     try:
         return _played(request, used, vim, confinement)
     except StarterDied:
         try:
             return _played(request, used, vim, confinement)
         except StarterDied as error:
-            return _not_run(request, vim, confinement, Outcome.HARNESS_ERROR, str(error))
+            return lost(request, confinement, str(error))
     finally:
         _starters.give_back(used)
+
+
+def lost(request: ReplayRequest, confinement: Confinement, why: str) -> Replay:
+    """What is said of a request that the harness could not replay: no fault of the answer."""
+    return _not_run(request, find_vim(), confinement, Outcome.HARNESS_ERROR, why)
 
 
 def _played(request: ReplayRequest, used: Starter, vim: Vim, confinement: Confinement) -> Replay:
@@ -138,10 +147,14 @@ def _outcome(ended: Ended) -> tuple[Outcome, str]:
 
 def _last_report(output: bytes) -> dict[str, Any]:
     """What the probe said last, or nothing. The keys may have written any of it, or broken it."""
-    for text in reversed(_REPORT.findall(output)):
+    # Cut rather than matched by an expression, which a flood of beginnings would keep busy for hours.
+    for piece in reversed(output.split(b"\x1e")):
+        text, ended, _ = piece.partition(b"\x1f")
+        if not ended or not text.startswith(b"{"):
+            continue
         try:
             said = json.loads(text.decode("utf-8", "backslashreplace"))
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(said, dict):
             return said
@@ -154,7 +167,11 @@ def _text(value: object) -> str | None:
 
 def _cursor(said: dict[str, Any]) -> tuple[int, int] | None:
     line, column = said.get("line"), said.get("column")
-    return (line, column) if isinstance(line, int) and isinstance(column, int) else None
+    return (line, column) if _is_place(line) and _is_place(column) else None
+
+
+def _is_place(value: object) -> TypeGuard[int]:
+    return type(value) is int and 0 < value < 1 << 31  # Vim's own numbers; a boolean is none
 
 
 def _buffer(said: dict[str, Any], final: bytes | None) -> str | None:
@@ -173,6 +190,7 @@ def _errors(said: dict[str, Any]) -> tuple[VimErrorMessage | None, VimErrorMessa
 def _error(text: str | None) -> VimErrorMessage | None:
     if text is None:
         return None
+    text = _TEMPORARY.sub("/vXXXXXX", text)
     number = re.match(r"(?:\"[^\"]*\" )?E(\d{1,5}):", text)
     return VimErrorMessage(number=int(number[1]) if number else None, text=text)
 

@@ -17,6 +17,7 @@
 
 let s:state = 'running'
 let s:nudged = 0
+let s:pending = 0
 
 function s:Report()
   let l:r = {'mode': mode(1), 'line': line('.'), 'column': col('.'), 'errmsg': v:errmsg}
@@ -36,6 +37,10 @@ function s:Report()
 endfunction
 
 function s:Tick(timer)
+  " On a busy machine a tick can come before golf's keys have been given at all.
+  if !v:vim_did_enter && mode(1)[0] !=# 'r'
+    return
+  endif
   if state('m') !=# ''
     if &timeout && !s:nudged
       call feedkeys("\<Ignore>", 'n')
@@ -44,6 +49,11 @@ function s:Tick(timer)
     return
   endif
   if s:state ==# 'asked'
+    " The first report may have come while a command looked for typeahead in the midst of its work;
+    " this one comes after it, but with a pending operator dropped.
+    if !s:pending
+      silent! call s:Report()
+    endif
     call echoraw("\x1eend\x1f")
     let s:state = 'ended'
     return
@@ -54,14 +64,12 @@ function s:Tick(timer)
   if exists('#CursorHold') || exists('#CursorHoldI') || exists('#SafeState') || exists('#SafeStateAgain')
     return
   endif
-  try
-    call s:Report()
-  catch
-  endtry
+  silent! call s:Report()
   if state('S') ==# '' || mode(1)[0] ==# 'r'
     call echoraw("\x1eend\x1f")
     let s:state = 'ended'
   else
+    let s:pending = state('o') !=# ''
     call feedkeys("\<Ignore>", 'n')
     let s:state = 'asked'
   endif

@@ -36,6 +36,8 @@ _LIMITS = Limits()
 _ENVIRONMENT = {
     # Pinned, so that a replay does not depend on who runs it where.
     "HOME": "{scratch}/home",
+    # else Vim makes its folder of temporary files, whose name is random, beside the buffer
+    "TMPDIR": "{scratch}/tmp",
     "LANG": "C.UTF-8",
     "TERM": "dumb",
     "LINES": "24",
@@ -75,7 +77,7 @@ def program(vim: Vim) -> Program:
         ),
         placed={"probe.vim": _PROBE, "vimgolf.vimrc": golf_vimrc()},
         environment=_ENVIRONMENT | {"VIMRUNTIME": str(vim.runtime)},
-        folders=("work", "home"),
+        folders=("work", "home", "tmp"),
     )
 
 

@@ -30,7 +30,7 @@ class Step:
     key: str
     """The last of them, in the protocol's notation; '' at the start."""
     buffer: str
-    """The buffer in memory; bytes that are not UTF-8 as \\xNN."""
+    """The buffer in memory, and once Vim has ended the file it left; bytes that are not UTF-8 as \\xNN."""
     mode: str | None
     """As Vim's `mode(1)`; None: Vim had ended, or could not say."""
     cursor: tuple[int, int] | None
@@ -75,18 +75,20 @@ def trace(
 
     tokens = notation.split(keys, protocol)
     places = _sampled(len(tokens) + 1, most_steps)
-    requests = [ReplayRequest(protocol, start, "".join(tokens[:place]), open_end=True) for place in places]
+    open_end = protocol is Protocol.BENCH
+    requests = [ReplayRequest(protocol, start, "".join(tokens[:place]), open_end) for place in places]
     steps = []
     for place, done in zip(
         places, replay_many(requests, confinement=confinement, executor=executor, cache=cache), strict=True
     ):
         final = (done.final or b"").decode("utf-8", "backslashreplace")
         waiting = done.outcome is Outcome.UNFINISHED
+        in_memory = None if done.outcome is Outcome.FINISHED else done.buffer
         steps.append(
             Step(
                 typed=place,
                 key=tokens[place - 1] if place else "",
-                buffer=done.buffer if done.buffer is not None else final,
+                buffer=final if in_memory is None else in_memory,
                 mode=done.mode if waiting else None,
                 cursor=done.cursor if waiting else None,
                 error=done.last_error,

@@ -20,9 +20,11 @@ _FUNCTIONS = (
     # chance
     *("rand", "srand", "tempname"),
     # the process and the machine
-    *("getpid", "hostname", "libcall", "libcallnr"),
+    *("getpid", "libcall", "libcallnr"),
     # when, in the course of the keys, depends on the machine's speed
     "timer_start",
+    # the keys speak to the harness in the probe's name: how far Vim gets before it is believed is chance
+    "echoraw",
     # languages that a Vim may be built with, each with a clock and a source of chance of its own
     *("luaeval", "mzeval", "perleval", "py3eval", "pyeval", "pyxeval", "rubyeval"),
 )
@@ -53,6 +55,6 @@ def unpinned(keys: str) -> tuple[str, ...]:
     for match in _FUNCTION.finditer(keys):
         found.setdefault(match["called"] or match["named"], match.start())
     for name, pattern in _OTHER.items():
-        if match := pattern.search(keys):
-            found.setdefault(name, match.start())
+        if other := pattern.search(keys):
+            found.setdefault(name, other.start())
     return tuple(sorted(found, key=found.__getitem__))

@@ -37,10 +37,6 @@ function s:Report()
 endfunction
 
 function s:Tick(timer)
-  " On a busy machine a tick can come before golf's keys have been given at all.
-  if !v:vim_did_enter && mode(1)[0] !=# 'r'
-    return
-  endif
   if state('m') !=# ''
     if &timeout && !s:nudged
       call feedkeys("\<Ignore>", 'n')

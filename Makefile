@@ -16,7 +16,8 @@ PYTHON ?= $(firstword $(shell for p in python3 python3.13 python3.12 python3.11;
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
-JOBS ?= $(shell nproc)
+# One more than there are cores: some tests wait for a time limit, and do nothing else.
+JOBS ?= $(shell echo $$(($$(nproc) + 1)))
 
 RUNS ?=
 SUITES ?=

@@ -326,6 +326,10 @@ def _execute(
                 execution_timeout=cell_timeout_seconds,
                 kernel_manager_class=OwnPythonKernel,
             )
+    except KeyboardInterrupt:
+        # The kernel was interrupted as well, and may be gone: no news, and nobody waits for its tasks.
+        logging.getLogger("asyncio").disabled = True
+        raise
     except Exception as error:
         cell, heading = _stopped_at(executed, died=True)
         cause = getattr(error, "ename", None)
@@ -377,10 +381,11 @@ def _stopped_at(executed: Path, *, died: bool = False) -> tuple[int, str]:
 
 @contextlib.contextmanager
 def _papermill_quiet() -> Iterator[None]:
-    """papermill warns of what is an error here; silence it, and only it, for the while."""
+    """What papermill warns of, and what it logs of a kernel's death, are errors here, which say it
+    themselves; silence it, and only it, for the while."""
     logger = logging.getLogger("papermill")
     before = logger.level
-    logger.setLevel(logging.ERROR)
+    logger.setLevel(logging.CRITICAL)
     try:
         yield
     finally:

@@ -12,7 +12,8 @@ a drift of the machine's speed hits all alike:
 (d) inspect_evals' own verifier, as a process of its own for each answer, on as many cores:
     needs `pip install "inspect-evals[vimgolf_challenges]"`; on a sample, since it waits by design.
 
-The pairs are the seed suite's tasks answered by the solvers, with a line that makes each buffer
+The pairs are the seed suite's tasks answered by the solvers that edit (a wrong answer costs its
+scorer more than Vim, which is another question), with a line that makes each buffer
 a new one so that nothing comes from a cache. The model's answers are the `model` rows of
 ../shared/data, where that is there.
 """
@@ -62,8 +63,8 @@ def seed_pairs(count: int, protocol: Protocol) -> list[Pair]:
     number = 0
     while len(pairs) < count:
         for task in load_suite("seed").tasks:
-            for solve in SOLVERS.values():
-                if answer := solve(task, protocol):
+            for name, solve in SOLVERS.items():
+                if name != "noop" and (answer := solve(task, protocol)):
                     pairs.append((f"{task.start}{number}\n", f"{task.target}{number}\n", answer))
         number += 1
     random.Random(0).shuffle(pairs)

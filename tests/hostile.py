@@ -151,7 +151,7 @@ def _watch(seen: Seen, over: threading.Event) -> None:
                 seen.resident_bytes = max(seen.resident_bytes, _status(pid, "VmHWM") * 1024)
             elif any("inside.py" in word for word in words) and "bwrap" not in words[0]:
                 with contextlib.suppress(OSError):
-                    size = os.statvfs(f"/proc/{pid}/root/scratch")
+                    size = os.statvfs(Path("/proc", pid, "root", "scratch"))
                     used = (size.f_blocks - size.f_bfree) * size.f_frsize
                     seen.scratch_bytes = max(seen.scratch_bytes, used)
                     seen.scratch_files = max(seen.scratch_files, size.f_files - size.f_ffree)

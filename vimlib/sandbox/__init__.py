@@ -9,8 +9,8 @@ its own restricted mode stops none of that for good. So the kernel does, in thre
   process, no `/proc`. The scratch folder is limited in size and number of files, holds
   no executable, and is gone with the process that made it.
 * **A system-call filter** (libseccomp, `calls.py`): no exec after the program's own start,
-  no new process (threads may be), no socket, signal, link, device, mode or owner change,
-  mount or namespace.
+  no fork (threads may be, and the child of a `posix_spawn`, which could only exec and may
+  not), no socket, signal, link, device, mode or owner change, mount or namespace.
 * **Limits** (rlimits and the starter's clock): wall time, CPU time, memory, size of a
   file, open files, output.
 

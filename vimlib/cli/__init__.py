@@ -1,0 +1,61 @@
+"""The command line: parse, call, print, exit code. What it does is done by the modules below it.
+
+Exit codes: 0 done; 1 an answer or a reference failed, or an error without a code of its own;
+2 wrong usage; 3 something was rejected and the rest done; 4 a suite could not be fetched;
+5 replays cannot be confined;
+6 no usable Vim; 7 the cluster cannot be used; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final, NoReturn
+
+import vimlib
+from vimlib.cli import answers, machine, reports, suites
+from vimlib.cli.terminal import say
+from vimlib.records import VimlibError
+
+INTERRUPTED = 130
+
+COMMANDS: Final = (reports, suites, answers, machine)
+"""The modules that have commands, in the order of the help."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run one command and exit."""
+    options = _parser().parse_args(arguments)
+    if getattr(options, "format", None) is not None:
+        # Goes with the name, wherever that goes: into a notebook in another folder, too.
+        options.suite = [f"{options.format}:{Path(suite).absolute()}" for suite in options.suite]
+    try:
+        with ExitStack() as options.until_the_end:
+            code = options.run(options)
+        sys.stdout.flush()
+    except VimlibError as error:
+        say(f"vimlib: {error}")
+        code = error.exit_code
+    except KeyboardInterrupt:
+        say("vimlib: interrupted; replays done so far are kept, nothing else was changed")
+        code = INTERRUPTED
+    except BrokenPipeError:
+        # Python would try, and complain, once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    sys.exit(code)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="vimlib", description="Replay, score and report language models' Vim keystrokes."
+    )
+    parser.add_argument("--version", action="version", version=f"vimlib {vimlib.__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for module in COMMANDS:
+        module.add_commands(commands)
+    return parser

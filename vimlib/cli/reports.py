@@ -1,0 +1,98 @@
+"""`vimlib report` and `vimlib load`: sources into the store, and pages out of it."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from vimlib.cli import options as shared
+from vimlib.cli.options import (
+    REJECTED,
+    absolute_suite,
+    confinement_asked,
+    executor_asked,
+    solvers_asked,
+    suites_asked,
+)
+from vimlib.cli.terminal import say, shows_progress, table
+
+
+def _report(options: argparse.Namespace) -> int:
+    from vimlib.load import read_outcome
+    from vimlib.replay import find_vim
+    from vimlib.report import run_report
+
+    # Asked here, since what a notebook raises is a failed notebook, whatever it was.
+    find_vim()
+    executor_asked(options)
+    confinement = confinement_asked(options)
+    solvers = solvers_asked(options)
+    with tempfile.TemporaryDirectory() as folder:
+        outcome = Path(folder, "outcome.json")
+        result = run_report(
+            options.name,
+            database=options.database,
+            parameters={
+                "suites": [absolute_suite(suite) for suite in suites_asked(options)],
+                "sources": [str(path.absolute()) for path in options.runs],
+                "solvers": solvers,
+                "confinement": confinement.value,
+                "scheduler": options.scheduler,
+                "mixed_vim": options.mixed_vim,
+                "cache": "" if options.cache is None else str(options.cache.absolute()),
+                "outcome_file": str(outcome),
+                "with_errata": options.with_errata,
+            },
+            out=options.out,
+            show_code=options.show_code,
+        )
+        rejected = read_outcome(outcome)
+    for line in rejected:
+        say(line)
+    print(f"{result.latest / 'index.html'} ({result.folder}; {result.wall_seconds:.0f} s)")
+    return REJECTED if rejected else 0
+
+
+def _load(options: argparse.Namespace) -> int:
+    from vimlib.load import load
+
+    result = load(
+        options.database,
+        suites_asked(options),
+        options.runs,
+        solvers_asked(options),
+        confinement=confinement_asked(options),
+        cache=options.cache,
+        executor=executor_asked(options),
+        progress=shows_progress(),
+    )
+    heads = ("source", "kind", "name", "suite", "protocol", "attempts", "errors", "passed", "change")
+    table(heads, ([getattr(row, head) for head in heads] for row in result.rows if row.rejected is None))
+    print(f"{result.replays} distinct replays, {result.replayed} done now, {result.seconds:.1f} s")
+    for line in result.rejections:
+        say(line)
+    return REJECTED if result.rejections else 0
+
+
+def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add this module's commands."""
+    report = commands.add_parser(
+        "report",
+        parents=[shared.sources(), shared.suites(), shared.replaying()],
+        help="load, judge, and write an HTML report",
+    )
+    report.add_argument("--name", default="report", help="of the report's folder (%(default)s)")
+    report.add_argument("--out", type=Path, default=Path("reports"), help="folder of reports (%(default)s)")
+    report.add_argument(
+        "--with-errata", action="store_true", help="count tasks that cannot be judged fairly too"
+    )
+    report.add_argument("--show-code", action="store_true", help="pages show their code, folded")
+    report.set_defaults(run=_report)
+
+    load = commands.add_parser(
+        "load",
+        parents=[shared.sources(), shared.suites(), shared.replaying()],
+        help="load and judge, no report",
+    )
+    load.set_defaults(run=_load)

@@ -185,7 +185,9 @@ def test_each_make_target_has_its_row_in_the_readme() -> None:
 def test_each_exit_code_has_its_row_in_the_readme() -> None:
     codes = set()
     for file in (PROJECT / "vimlib").rglob("*.py"):
-        for code in re.findall(r"^ +exit_code = (\w+)$", file.read_text(encoding="utf-8"), flags=re.MULTILINE):
+        for code in re.findall(
+            r"^ +exit_code = (\w+)$", file.read_text(encoding="utf-8"), flags=re.MULTILINE
+        ):
             module = ".".join(file.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__")
             codes.add(int(code) if code.isdecimal() else getattr(importlib.import_module(module), code))
     rows = re.findall(r"^\| (\d+) \|", README.read_text(encoding="utf-8"), flags=re.MULTILINE)

@@ -74,6 +74,25 @@ class AttemptStatus(StrEnum):
     """The source holds a verdict but no keys."""
 
 
+class TokenConvention(StrEnum):
+    """Whether the input tokens that a source reports include cached ones, and how we know."""
+
+    NO_CACHE = "no_cache"
+    """It reports no cached tokens, so there was nothing to tell apart."""
+    EXCLUSIVE = "exclusive"
+    """Its version is known to leave them out; they were added."""
+    INCLUSIVE = "inclusive"
+    """It is known to include them."""
+    INFERRED_EXCLUSIVE = "inferred_exclusive"
+    """Not known; only the sum with the cached tokens added gives the total that it reports."""
+    INFERRED_INCLUSIVE = "inferred_inclusive"
+    """Not known, or known otherwise; only the sum without them gives the total that it reports."""
+    ASSUMED = "assumed"
+    """Neither known nor told by the total: taken as left out, so as not to count too little."""
+    MIXED = "mixed"
+    """Several models or calls of one attempt by different conventions."""
+
+
 class RunKind(StrEnum):
     """Who answered. Solvers are a floor for models and are never ranked among them."""
 
@@ -176,6 +195,8 @@ class TokenUsage:
     total_tokens: int | None = None
     billed_usd: float | None = None
     """What the provider says it billed, in US dollars."""
+    token_convention: TokenConvention | None = None
+    """How the input was brought into the normal form; None: no tokens reported, or never in another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +221,46 @@ class Attempt:
     """Time to the answer as the source gives it (Inspect: the model call's time)."""
     source_correct: bool | None = None
     """The verdict that the source itself recorded; kept beside ours and compared."""
+    source_partial: float | None = None
+    """Likeness of final to target as the source recorded it, 0 to 1."""
+    source_efficiency: float | None = None
+    """Efficiency as the source recorded it, 0 to 1."""
+    source_keystrokes: int | None = None
+    """Length of the answer as the source counted it."""
+    reasoning: str | None = None
+    """What the model thought before it answered, where the source tells; never part of the completion."""
+    raw_keys: str | None = None
+    """The keys as recorded, with the phantom keys that were stripped; None: there were none."""
+    raw_keystrokes: int | None = None
+    """Keys in `raw_keys`, phantoms included, as golf counts; None: there were none."""
+    source_id: str | None = None
+    """The source's own id of this attempt, by which a copy in another file is known; None: none."""
+    source_sha256: str | None = None
+    """sha256 (hex) of the file that it was read from; None: that of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSource:
+    """One file of the lineage of a run: a retried or resumed run has several, and is one run."""
+
+    sha256: str
+    """Of the file (hex)."""
+    name: str
+    """Of the file, without its folder."""
+    created: datetime.datetime | None = None
+    """When its part of the run began, with time zone."""
+    status: str | None = None
+    """The harness's own word: success, error, cancelled, started."""
+    harness_id: str | None = None
+    """The harness's id of this part (Inspect: `eval_id`)."""
+    harness_version: str | None = None
+    """Version of the harness that wrote it."""
+    samples: int | None = None
+    """Samples in the file, copies of earlier files included."""
+    header_tokens: int | None = None
+    """Total tokens as its header sums them: evidence, never counted. Versions differ in what they sum."""
+    damage: str | None = None
+    """What is wrong with the file, in words; None: it is whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +294,48 @@ class Run:
     """Generation settings as the source records them (temperature, max_tokens, ...)."""
     packages: Mapping[str, str] = field(default_factory=dict)
     """Versions of the packages that made the run."""
+    samples_planned: int | None = None
+    """Samples (task, epoch) that it set out to answer; None: not known."""
+    sources: tuple[RunSource, ...] = ()
+    """Every file that it was read from, oldest first; (): one, which `source` names, or none (solvers)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedResult:
+    """A result as somebody published it: a summary without answers. Nothing of it can be replayed."""
+
+    benchmark: str
+    """vimbench or vimgolf."""
+    protocol: Protocol
+    model: str
+    """As published."""
+    place: int
+    """In the file that it was read from, from 1."""
+    source: str
+    """Name of that file, without its folder."""
+    source_sha256: str
+    """sha256 (hex) of that file."""
+    track: str | None = None
+    task_set: str | None = None
+    tasks: int | None = None
+    passed: int | None = None
+    pass_rate: float | None = None
+    """0 to 1."""
+    mean_efficiency: float | None = None
+    """0 to 1, over passes."""
+    mean_partial: float | None = None
+    """0 to 1."""
+    mean_turns: float | None = None
+    wall_seconds: float | None = None
+    """For the whole run."""
+    mean_latency_seconds: float | None = None
+    p95_latency_seconds: float | None = None
+    requests: int | None = None
+    usage: TokenUsage = TokenUsage()
+    tokens_per_pass: float | None = None
+    cost_per_pass_usd: float | None = None
+    error: str | None = None
+    """Why there is no result; None: there is one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ from vimlib.records import (
     Replay,
     Run,
     RunKind,
+    RunSource,
+    TokenConvention,
     TokenUsage,
     VimBuild,
     VimErrorMessage,
@@ -33,8 +35,8 @@ from vimlib.records import (
 from vimlib.store.errors import NotAStore, StoreBusy, StoreMissing, StoreOutdated, UnknownView
 from vimlib.store.text import decode_text, encode_text
 
-_NOT_COLUMNS_OF_RUNS = {"id", "attempts", "created"}
-SCHEMA_VERSION = 2
+_NOT_COLUMNS_OF_RUNS = {"id", "attempts", "created", "sources"}
+SCHEMA_VERSION = 3
 """Version of `schema.sql`. Raise it with every change there; older files are refused and rebuilt."""
 
 TABLES = (
@@ -44,7 +46,9 @@ TABLES = (
     "tasks",
     "published_solutions",
     "runs",
+    "run_sources",
     "attempts",
+    "published_results",
     "vims",
     "replays",
     "scores",
@@ -256,10 +260,24 @@ def read_run(con: duckdb.DuckDBPyConnection, run_id: str) -> Run | None:
     for row in rows:
         known = {name: _decoded(value) for name, value in zip((*plain, *usage), row, strict=True)}
         known["status"] = AttemptStatus(known["status"])
+        convention = known["token_convention"]
+        known["token_convention"] = None if convention is None else TokenConvention(convention)
         tokens = TokenUsage(**{name: known.pop(name) for name in usage})
         attempts.append(Attempt(**known, usage=tokens))
-    zoned = None if created is None else created.replace(tzinfo=datetime.UTC)
-    return Run(id=run_id, created=zoned, attempts=tuple(attempts), **fields)
+    sources = con.execute(
+        "SELECT source_sha256, source, created_utc, status, harness_id, harness_version, samples,"
+        " header_tokens, damage FROM run_sources WHERE run_id = ? ORDER BY place",
+        [encode_text(run_id)],
+    ).fetchall()
+    lineage = (
+        RunSource(sha256, *(_decoded(one) for one in (name, _zoned(begun), *rest)))
+        for sha256, name, begun, *rest in sources
+    )
+    return Run(id=run_id, created=_zoned(created), attempts=tuple(attempts), sources=tuple(lineage), **fields)
+
+
+def _zoned(moment: datetime.datetime | None) -> datetime.datetime | None:
+    return None if moment is None else moment.replace(tzinfo=datetime.UTC)
 
 
 def _decoded(value: Any) -> Any:

@@ -20,15 +20,15 @@ COMMENT ON COLUMN schema_info.views_sha256 IS 'sha256 (hex) of the SQL of the st
 
 CREATE TABLE sources (
     source_sha256 VARCHAR NOT NULL,
-    kind          VARCHAR NOT NULL CHECK (kind IN ('suite', 'runs')),
+    kind          VARCHAR NOT NULL CHECK (kind IN ('suite', 'runs', 'published')),
     name          VARCHAR NOT NULL,
     loaded_utc    TIMESTAMP NOT NULL,
     PRIMARY KEY (source_sha256, kind)
 );
 COMMENT ON TABLE sources IS 'One row a source file and use of it: everything else in the store was built from these.';
 COMMENT ON COLUMN sources.source_sha256 IS 'sha256 (hex) of the file.';
-COMMENT ON COLUMN sources.kind IS 'What was read from it: suite or runs.';
-COMMENT ON COLUMN sources.name IS 'Name of the file when it was first loaded: for runs without its folder, for suites their origin.';
+COMMENT ON COLUMN sources.kind IS 'What was read from it: suite, runs, or published (results without answers).';
+COMMENT ON COLUMN sources.name IS 'Name of the file when it was first loaded: for suites their origin, else without its folder.';
 COMMENT ON COLUMN sources.loaded_utc IS 'When it was first loaded, UTC.';
 
 CREATE TABLE suites (
@@ -128,16 +128,17 @@ CREATE TABLE runs (
     status         VARCHAR,
     created_utc    TIMESTAMP,
     settings       VARCHAR NOT NULL,
-    packages       VARCHAR NOT NULL
+    packages       VARCHAR NOT NULL,
+    samples_planned BIGINT
 );
-COMMENT ON TABLE runs IS 'One row a run: one model or solver on one suite under one set of settings, from one source.';
+COMMENT ON TABLE runs IS 'One row a run: one model or solver on one suite under one set of settings. A retried or resumed run is one run.';
 COMMENT ON COLUMN runs.run_id IS 'Stable: the same source gives the same id.';
 COMMENT ON COLUMN runs.kind IS 'model or solver; solvers are a floor and never ranked among models.';
 COMMENT ON COLUMN runs.name IS 'Model or solver as the source names it.';
 COMMENT ON COLUMN runs.suite_hash IS 'The suite version it answered: suites.suite_hash.';
 COMMENT ON COLUMN runs.protocol IS 'Rules by which its answers are read, replayed and judged: golf or bench.';
-COMMENT ON COLUMN runs.source IS 'Name of the source file without its folder; empty for solvers.';
-COMMENT ON COLUMN runs.source_sha256 IS 'sha256 (hex) of the source file: sources.source_sha256; NULL for solvers.';
+COMMENT ON COLUMN runs.source IS 'Name of the source file without its folder, the latest of several (run_sources); empty for solvers.';
+COMMENT ON COLUMN runs.source_sha256 IS 'sha256 (hex) of that file: sources.source_sha256; NULL for solvers.';
 COMMENT ON COLUMN runs.extraction IS 'Name and version of the rule that took the keys from the completion.';
 COMMENT ON COLUMN runs.prompt_version IS 'Version of the prompt; NULL: not known.';
 COMMENT ON COLUMN runs.task_name IS 'The harness''s task; NULL: not known.';
@@ -146,6 +147,34 @@ COMMENT ON COLUMN runs.status IS 'The harness''s own word: success, error, cance
 COMMENT ON COLUMN runs.created_utc IS 'When the run was made, UTC; NULL: not known.';
 COMMENT ON COLUMN runs.settings IS 'Generation settings as the source records them: a JSON object with sorted names.';
 COMMENT ON COLUMN runs.packages IS 'Versions of the packages that made the run: a JSON object with sorted names.';
+COMMENT ON COLUMN runs.samples_planned IS 'Samples (task, epoch) that it set out to answer; NULL: not known.';
+
+CREATE TABLE run_sources (
+    run_id          VARCHAR NOT NULL,
+    place           INTEGER NOT NULL,
+    source_sha256   VARCHAR NOT NULL,
+    source          VARCHAR NOT NULL,
+    created_utc     TIMESTAMP,
+    status          VARCHAR,
+    harness_id      VARCHAR,
+    harness_version VARCHAR,
+    samples         BIGINT,
+    header_tokens   BIGINT,
+    damage          VARCHAR,
+    PRIMARY KEY (run_id, source_sha256)
+);
+COMMENT ON TABLE run_sources IS 'One row a file that a run was read from: the lineage of a run that was retried or resumed. Solvers have none.';
+COMMENT ON COLUMN run_sources.run_id IS 'The run: runs.run_id.';
+COMMENT ON COLUMN run_sources.place IS 'Place in the lineage, from 1, oldest first.';
+COMMENT ON COLUMN run_sources.source_sha256 IS 'sha256 (hex) of the file: sources.source_sha256.';
+COMMENT ON COLUMN run_sources.source IS 'Name of the file without its folder.';
+COMMENT ON COLUMN run_sources.created_utc IS 'When its part of the run began, UTC; NULL: not known.';
+COMMENT ON COLUMN run_sources.status IS 'The harness''s own word: success, error, cancelled, started; NULL: none.';
+COMMENT ON COLUMN run_sources.harness_id IS 'The harness''s id of this part (Inspect: eval_id); NULL: none.';
+COMMENT ON COLUMN run_sources.harness_version IS 'Version of the harness that wrote the file; NULL: not known.';
+COMMENT ON COLUMN run_sources.samples IS 'Samples in the file, copies of earlier files included; NULL: not known.';
+COMMENT ON COLUMN run_sources.header_tokens IS 'Total tokens as the file''s header sums them. Evidence only: versions differ in what they sum, and counts are taken from the attempts; NULL: not reported.';
+COMMENT ON COLUMN run_sources.damage IS 'What is wrong with the file; NULL: it is whole.';
 
 CREATE TABLE attempts (
     run_id             VARCHAR NOT NULL,
@@ -165,8 +194,17 @@ CREATE TABLE attempts (
     reasoning_tokens   BIGINT,
     total_tokens       BIGINT,
     billed_usd         DOUBLE,
+    token_convention   VARCHAR CHECK (token_convention IN ('no_cache', 'exclusive', 'inclusive',
+        'inferred_exclusive', 'inferred_inclusive', 'assumed', 'mixed')),
     seconds            DOUBLE,
     source_correct     BOOLEAN,
+    source_partial     DOUBLE CHECK (source_partial BETWEEN 0 AND 1),
+    source_efficiency  DOUBLE CHECK (source_efficiency BETWEEN 0 AND 1),
+    source_keystrokes  BIGINT,
+    reasoning          VARCHAR,
+    raw_keys           VARCHAR,
+    raw_keystrokes     BIGINT,
+    source_id          VARCHAR,
     source_sha256      VARCHAR,
     PRIMARY KEY (run_id, task_id, epoch, attempt)
 );
@@ -187,9 +225,78 @@ COMMENT ON COLUMN attempts.output_tokens IS 'All output tokens, reasoning includ
 COMMENT ON COLUMN attempts.reasoning_tokens IS 'Of the output tokens, spent on reasoning; NULL: not reported.';
 COMMENT ON COLUMN attempts.total_tokens IS 'Input and output tokens; NULL: not reported.';
 COMMENT ON COLUMN attempts.billed_usd IS 'What the provider says it billed, in US dollars; NULL: not reported.';
+COMMENT ON COLUMN attempts.token_convention IS 'How the source''s input tokens were brought into the normal form: no_cache (no cached tokens reported), exclusive (known to leave them out: they were added), inclusive (known to include them), inferred_exclusive and inferred_inclusive (told by which sum gives the total), assumed (neither known nor told: taken as left out), mixed (several); NULL: no tokens reported, or in the normal form already.';
 COMMENT ON COLUMN attempts.seconds IS 'Time to the answer as the source gives it, seconds; NULL: not known.';
 COMMENT ON COLUMN attempts.source_correct IS 'The verdict that the source itself recorded; NULL: none.';
-COMMENT ON COLUMN attempts.source_sha256 IS 'sha256 (hex) of the source file of the run; NULL for solvers.';
+COMMENT ON COLUMN attempts.source_partial IS 'Likeness of final to target as the source recorded it, 0 to 1; NULL: it did not.';
+COMMENT ON COLUMN attempts.source_efficiency IS 'Efficiency as the source recorded it, 0 to 1; NULL: it did not.';
+COMMENT ON COLUMN attempts.source_keystrokes IS 'Length of the answer as the source counted it; NULL: it did not.';
+COMMENT ON COLUMN attempts.reasoning IS 'What the model thought before it answered, never part of the completion; NULL: the source does not tell.';
+COMMENT ON COLUMN attempts.raw_keys IS 'The keys as recorded, with the phantom keys (<fd-6d>) that were stripped; NULL: there were none.';
+COMMENT ON COLUMN attempts.raw_keystrokes IS 'Keys in raw_keys, phantoms included; the clean count is scores.keystrokes; NULL: there were none.';
+COMMENT ON COLUMN attempts.source_id IS 'The source''s own id of this attempt (Inspect: the sample''s uuid), by which a copy in another file is known; NULL: none.';
+COMMENT ON COLUMN attempts.source_sha256 IS 'sha256 (hex) of the file that it was read from; NULL for solvers.';
+
+CREATE TABLE published_results (
+    source_sha256        VARCHAR NOT NULL,
+    place                INTEGER NOT NULL,
+    source               VARCHAR NOT NULL,
+    benchmark            VARCHAR NOT NULL,
+    protocol             VARCHAR NOT NULL CHECK (protocol IN ('golf', 'bench')),
+    track                VARCHAR,
+    task_set             VARCHAR,
+    model                VARCHAR NOT NULL,
+    tasks                BIGINT,
+    passed               BIGINT,
+    pass_rate            DOUBLE CHECK (pass_rate BETWEEN 0 AND 1),
+    mean_efficiency      DOUBLE CHECK (mean_efficiency BETWEEN 0 AND 1),
+    mean_partial         DOUBLE CHECK (mean_partial BETWEEN 0 AND 1),
+    mean_turns           DOUBLE,
+    wall_seconds         DOUBLE,
+    mean_latency_seconds DOUBLE,
+    p95_latency_seconds  DOUBLE,
+    requests             BIGINT,
+    input_tokens         BIGINT,
+    cache_read_tokens    BIGINT,
+    cache_write_tokens   BIGINT,
+    output_tokens        BIGINT,
+    reasoning_tokens     BIGINT,
+    total_tokens         BIGINT,
+    billed_usd           DOUBLE,
+    tokens_per_pass      DOUBLE,
+    cost_per_pass_usd    DOUBLE,
+    error                VARCHAR,
+    PRIMARY KEY (source_sha256, place)
+);
+COMMENT ON TABLE published_results IS 'One row a result as somebody published it: a summary without answers, which cannot be replayed and is ranked with nothing.';
+COMMENT ON COLUMN published_results.source_sha256 IS 'sha256 (hex) of the file: sources.source_sha256.';
+COMMENT ON COLUMN published_results.place IS 'Place in the file, from 1.';
+COMMENT ON COLUMN published_results.source IS 'Name of the file without its folder.';
+COMMENT ON COLUMN published_results.benchmark IS 'vimbench or vimgolf.';
+COMMENT ON COLUMN published_results.protocol IS 'Rules by which it was judged there: golf or bench.';
+COMMENT ON COLUMN published_results.track IS 'Track of the benchmark, such as single or multi; NULL: not said.';
+COMMENT ON COLUMN published_results.task_set IS 'Set of tasks, such as seed; NULL: not said.';
+COMMENT ON COLUMN published_results.model IS 'Model as published.';
+COMMENT ON COLUMN published_results.tasks IS 'Tasks attempted; NULL: not published.';
+COMMENT ON COLUMN published_results.passed IS 'Tasks passed; NULL: not published.';
+COMMENT ON COLUMN published_results.pass_rate IS 'As published, 0 to 1; NULL: not published.';
+COMMENT ON COLUMN published_results.mean_efficiency IS 'Efficiency over passes as published, 0 to 1; NULL: not published.';
+COMMENT ON COLUMN published_results.mean_partial IS 'Likeness of final to target as published, 0 to 1; NULL: not published.';
+COMMENT ON COLUMN published_results.mean_turns IS 'Turns a task in the multi-turn track; NULL: not published.';
+COMMENT ON COLUMN published_results.wall_seconds IS 'Time for the whole run, seconds; NULL: not published.';
+COMMENT ON COLUMN published_results.mean_latency_seconds IS 'Time to an answer on average, seconds; NULL: not published.';
+COMMENT ON COLUMN published_results.p95_latency_seconds IS '95th percentile of the time to an answer, seconds; NULL: not published.';
+COMMENT ON COLUMN published_results.requests IS 'Requests to the model; NULL: not published.';
+COMMENT ON COLUMN published_results.input_tokens IS 'All input tokens, cached or not; NULL: not published.';
+COMMENT ON COLUMN published_results.cache_read_tokens IS 'Of the input tokens, read from a cache; NULL: not published.';
+COMMENT ON COLUMN published_results.cache_write_tokens IS 'Of the input tokens, written to a cache; NULL: not published.';
+COMMENT ON COLUMN published_results.output_tokens IS 'All output tokens; NULL: not published.';
+COMMENT ON COLUMN published_results.reasoning_tokens IS 'Of the output tokens, spent on reasoning; NULL: not published.';
+COMMENT ON COLUMN published_results.total_tokens IS 'Input and output tokens; NULL: not published.';
+COMMENT ON COLUMN published_results.billed_usd IS 'Billed by the provider, US dollars; NULL: not published.';
+COMMENT ON COLUMN published_results.tokens_per_pass IS 'Total tokens over passes, as published; NULL: not published.';
+COMMENT ON COLUMN published_results.cost_per_pass_usd IS 'Cost over passes as published, US dollars, the publisher''s estimate; NULL: not published.';
+COMMENT ON COLUMN published_results.error IS 'Why there is no result; NULL: there is one.';
 
 CREATE TABLE vims (
     vim_sha256 VARCHAR PRIMARY KEY,

@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from vimlib.records import Attempt, Replay, Run, Score, Suite
+from vimlib.records import Attempt, PublishedResult, Replay, Run, RunSource, Score, Suite, TokenUsage
 from vimlib.store.errors import BadRows
 from vimlib.store.reading import (
     CONFIG,
@@ -166,7 +166,9 @@ class Writer:
             moves=("origin", "fetched_utc"),
         )
         if change is not Change.UNCHANGED:
-            self._add_source("suite", suite.source_sha256, suite.origin or suite.name)
+            if suite.source_sha256 is not None:
+                self._add_source("suite", suite.source_sha256, suite.origin or suite.name)
+            self._forget_sources("suite")
         return change
 
     def add_run(self, run: Run) -> Change:
@@ -196,7 +198,24 @@ class Writer:
             "created_utc": None if run.created is None else _utc(run.created),
             "settings": _json(run.settings),
             "packages": _json(run.packages),
+            "samples_planned": run.samples_planned,
         }
+        sources = [
+            {
+                "run_id": run.id,
+                "place": place,
+                "source_sha256": one.sha256,
+                "source": one.name,
+                "created_utc": None if one.created is None else _utc(one.created),
+                "status": one.status,
+                "harness_id": one.harness_id,
+                "harness_version": one.harness_version,
+                "samples": one.samples,
+                "header_tokens": one.header_tokens,
+                "damage": one.damage,
+            }
+            for place, one in enumerate(_lineage(run), start=1)
+        ]
         attempts = [
             {
                 "run_id": run.id,
@@ -208,16 +227,18 @@ class Writer:
                 "keys": attempt.keys,
                 "stop_reason": attempt.stop_reason,
                 "error": attempt.error,
-                "input_tokens": attempt.usage.input_tokens,
-                "cache_read_tokens": attempt.usage.cache_read_tokens,
-                "cache_write_tokens": attempt.usage.cache_write_tokens,
-                "output_tokens": attempt.usage.output_tokens,
-                "reasoning_tokens": attempt.usage.reasoning_tokens,
-                "total_tokens": attempt.usage.total_tokens,
-                "billed_usd": attempt.usage.billed_usd,
+                **_tokens(attempt.usage),
+                "token_convention": attempt.usage.token_convention,
                 "seconds": attempt.seconds,
                 "source_correct": attempt.source_correct,
-                "source_sha256": run.source_sha256,
+                "source_partial": attempt.source_partial,
+                "source_efficiency": attempt.source_efficiency,
+                "source_keystrokes": attempt.source_keystrokes,
+                "reasoning": attempt.reasoning,
+                "raw_keys": attempt.raw_keys,
+                "raw_keystrokes": attempt.raw_keystrokes,
+                "source_id": attempt.source_id,
+                "source_sha256": attempt.source_sha256 or run.source_sha256,
             }
             for attempt in run.attempts
         ]
@@ -225,13 +246,66 @@ class Writer:
             f"run {run.id}",
             "run_id",
             run.id,
-            {"runs": self._table("runs", [head]), "attempts": self._table("attempts", attempts)},
+            {
+                "runs": self._table("runs", [head]),
+                "run_sources": self._table("run_sources", sources),
+                "attempts": self._table("attempts", attempts),
+            },
             moves=("source",),
             and_from=("scores",),
         )
         if change is not Change.UNCHANGED:
-            self._add_source("runs", run.source_sha256, run.source)
+            for one in _lineage(run):
+                self._add_source("runs", one.sha256, one.name)
+            self._forget_sources("runs")
         return change
+
+    def add_published(self, results: Sequence[PublishedResult]) -> Change:
+        """Store the published results of one file; the key is its hash.
+
+        Raises `BadRows` where a place is taken twice or a rate is outside 0 to 1.
+        """
+        rows = [
+            {
+                "source_sha256": one.source_sha256,
+                "place": one.place,
+                "source": one.source,
+                "benchmark": one.benchmark,
+                "protocol": str(one.protocol),
+                "track": one.track,
+                "task_set": one.task_set,
+                "model": one.model,
+                "tasks": one.tasks,
+                "passed": one.passed,
+                "pass_rate": one.pass_rate,
+                "mean_efficiency": one.mean_efficiency,
+                "mean_partial": one.mean_partial,
+                "mean_turns": one.mean_turns,
+                "wall_seconds": one.wall_seconds,
+                "mean_latency_seconds": one.mean_latency_seconds,
+                "p95_latency_seconds": one.p95_latency_seconds,
+                "requests": one.requests,
+                **_tokens(one.usage),
+                "tokens_per_pass": one.tokens_per_pass,
+                "cost_per_pass_usd": one.cost_per_pass_usd,
+                "error": one.error,
+            }
+            for one in results
+        ]
+        changes = set()
+        for sha256, name in {one.source_sha256: one.source for one in results}.items():
+            own = [row for row in rows if row["source_sha256"] == sha256]
+            change = self._replace(
+                f"published results {name}",
+                "source_sha256",
+                sha256,
+                {"published_results": self._table("published_results", own)},
+                moves=("source",),
+            )
+            if change is not Change.UNCHANGED:
+                self._add_source("published", sha256, name)
+            changes.add(change)
+        return changes.pop() if len(changes) == 1 else Change.REPLACED
 
     def add_replays(self, replays: Iterable[Replay]) -> int:
         """Store replays by key and return how many were new or different.
@@ -298,7 +372,7 @@ class Writer:
                 "keystrokes": score.keystrokes,
                 "over_cap": score.over_cap,
                 "beats_diff": score.beats_diff,
-                "source_sha256": run.source_sha256,
+                "source_sha256": attempt.source_sha256 or run.source_sha256,
             }
             for attempt, replay_key, score in judged
         ]
@@ -386,20 +460,22 @@ class Writer:
         self._con.execute("DROP TABLE different")
         return int(fresh.num_rows)
 
-    def _add_source(self, kind: str, sha256: str | None, name: str) -> None:
-        """Note the file that rows came from, and forget files that no row comes from any more."""
-        if sha256 is not None:
-            self._con.execute(
-                "INSERT INTO sources SELECT $sha256, $kind, $name, $now WHERE NOT EXISTS"
-                " (FROM sources WHERE source_sha256 = $sha256 AND kind = $kind)",
-                {
-                    "sha256": encode_text(sha256),
-                    "kind": kind,
-                    "name": encode_text(name),
-                    "now": _utc(datetime.datetime.now(datetime.UTC)),
-                },
-            )
-        table = {"suite": "suites", "runs": "runs"}[kind]
+    def _add_source(self, kind: str, sha256: str, name: str) -> None:
+        """Note the file that rows came from."""
+        self._con.execute(
+            "INSERT INTO sources SELECT $sha256, $kind, $name, $now WHERE NOT EXISTS"
+            " (FROM sources WHERE source_sha256 = $sha256 AND kind = $kind)",
+            {
+                "sha256": encode_text(sha256),
+                "kind": kind,
+                "name": encode_text(name),
+                "now": _utc(datetime.datetime.now(datetime.UTC)),
+            },
+        )
+
+    def _forget_sources(self, kind: str) -> None:
+        """Forget files that no row comes from any more."""
+        table = {"suite": "suites", "runs": "run_sources"}[kind]
         self._con.execute(
             f"DELETE FROM sources AS s WHERE kind = ? AND NOT EXISTS"
             f" (FROM {table} AS t WHERE t.source_sha256 = s.source_sha256)",
@@ -446,6 +522,25 @@ _REFERENCES = (
         " ANTI JOIN replays USING (replay_key) WHERE replay_key IS NOT NULL",
     ),
 )
+
+
+def _tokens(usage: TokenUsage) -> dict[str, int | float | None]:
+    return {
+        "input_tokens": usage.input_tokens,
+        "cache_read_tokens": usage.cache_read_tokens,
+        "cache_write_tokens": usage.cache_write_tokens,
+        "output_tokens": usage.output_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "total_tokens": usage.total_tokens,
+        "billed_usd": usage.billed_usd,
+    }
+
+
+def _lineage(run: Run) -> Sequence[RunSource]:
+    """The files of a run; one that does not say is of the one that it names, a solver's of none."""
+    if run.sources or run.source_sha256 is None:
+        return run.sources
+    return (RunSource(run.source_sha256, run.source, run.created, run.status),)
 
 
 def _utc(moment: datetime.datetime) -> datetime.datetime:

@@ -39,7 +39,7 @@ libraries::
                                                        judge, tqdm
     store     DuckDB: replacing and reading            records, duckdb, pandas, pyarrow
     load      the one flow from sources to store       all above, tqdm
-    analysis  questions: from frames to frames         records, store, numpy, pandas, scipy
+    analysis  questions: from frames to frames         records, store, numpy, pandas, scipy, statsmodels
     figures   one function a picture or table          analysis, matplotlib, numpy, pandas
     report    notebooks executed, HTML written         all above, jinja2, jupyter_client, markupsafe,
                                                        nbconvert, nbformat, papermill, tqdm, traitlets

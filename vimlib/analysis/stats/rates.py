@@ -1,8 +1,4 @@
-"""The statistics of the reports, pure: numbers in, numbers out.
-
-Every function names its formula and answers `None` where there are no data: a rate of nothing
-is not 0, and not NaN either.
-"""
+"""One rate and where it may lie; percentiles; repeated attempts at one task."""
 
 from __future__ import annotations
 
@@ -115,3 +111,30 @@ def percentile(values: Iterable[float], percent: float) -> float | None:
     if not numbers:
         return None
     return float(np.percentile(numbers, percent, method="linear"))
+
+
+def pass_at_k(n: int, passed: int, k: int) -> float | None:
+    """Chance that at least one of k attempts at a task passes, from n attempts of which some passed.
+
+    1 - C(n - passed, k) / C(n, k), unbiased; `None` with fewer than k attempts.
+    Source: M. Chen et al., Evaluating Large Language Models Trained on Code (2021),
+    arXiv:2107.03374, equation 1. Raises `ValueError` unless 0 <= passed <= n and k >= 1.
+    """
+    _attempts(n, passed, k)
+    return None if n < k else 1 - math.comb(n - passed, k) / math.comb(n, k)
+
+
+def pass_hat_k(n: int, passed: int, k: int) -> float | None:
+    """Chance that all k attempts at a task pass (pass^k), from n attempts of which some passed.
+
+    C(passed, k) / C(n, k), unbiased; `None` with fewer than k attempts.
+    Source: S. Yao et al., tau-bench (2024), arXiv:2406.12045, section 3.
+    Raises `ValueError` unless 0 <= passed <= n and k >= 1.
+    """
+    _attempts(n, passed, k)
+    return None if n < k else math.comb(passed, k) / math.comb(n, k)
+
+
+def _attempts(n: int, passed: int, k: int) -> None:
+    if not 0 <= passed <= n or k < 1:
+        raise ValueError(f"{passed} passes of {n} attempts, k = {k}")

@@ -7,15 +7,25 @@ its attempt.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 
 from tqdm.auto import tqdm
 
-from vimlib.records import Attempt, AttemptStatus, Protocol, Replay, Run, Score, Suite, Task
-from vimlib.replay import ReplayCache, ReplayRequest, find_vim, replay_each, replay_key
+from vimlib.records import Attempt, AttemptStatus, Protocol, Replay, Run, Score, Suite, Task, TurnState
+from vimlib.replay import (
+    ReplayCache,
+    ReplayRequest,
+    Standing,
+    after_turn,
+    beginning,
+    find_vim,
+    replay_each,
+    replay_key,
+    turn_requests,
+)
 from vimlib.sandbox import Confinement
 from vimlib.score import score
 
@@ -26,7 +36,7 @@ class Verdict:
 
     attempt: Attempt
     replay: Replay | None
-    """None: there were no keys to replay."""
+    """None: there were no keys to replay. Of several turns, the last that was played."""
     score: Score
 
 
@@ -69,57 +79,113 @@ def judge(
 
     Raises NoVim, ConfinementUnavailable, CacheUnusable.
     """
-    vim = find_vim()
     tasks = {suite.hash: {task.id: task for task in suite.tasks} for suite in suites}
-    wanted: dict[str, ReplayRequest] = {}
-    for run in [*floors, *runs]:
-        for _, request in _requests(run, tasks[run.suite_hash]):
-            wanted.setdefault(replay_key(request, vim, confinement), request)
-    replays, replayed = _replays(wanted, confinement, cache, executor, progress)
+    courses = {
+        place: [(attempt, _course(run, attempt, tasks[run.suite_hash][attempt.task_id])) for attempt in asked]
+        for place, run in enumerate([*floors, *runs])
+        if (asked := [one for one in run.attempts if one.status is AttemptStatus.ANSWERED])
+    }
+    played, replays, replayed = _play(
+        [course for some in courses.values() for _, course in some], confinement, cache, executor, progress
+    )
 
-    def verdicts(run: Run, to_beat: Mapping[str, int]) -> Iterator[Verdict]:
-        own = tasks[run.suite_hash]
-        for attempt, request in _requests(run, own):
-            done = replays[replay_key(request, vim, confinement)]
-            yield Verdict(attempt, done, _scored(own, run.protocol, attempt, done, to_beat))
-        for attempt in run.attempts:
-            if attempt.status is AttemptStatus.ANSWERED and _keys(attempt, run.protocol) is None:
-                yield Verdict(attempt, None, _scored(own, run.protocol, attempt, None, to_beat))
+    def verdicts(place: int, run: Run, to_beat: Mapping[str, int]) -> Iterator[Verdict]:
+        for attempt, course in courses.get(place, ()):
+            keys, done = played[course]
+            task = tasks[run.suite_hash][attempt.task_id]
+            worth = score(task, run.protocol, keys, done, diff_keystrokes=to_beat.get(task.id))
+            yield Verdict(attempt, done, worth)
 
     floor_keys: dict[tuple[str, Protocol], dict[str, int]] = {}
-    for run in floors:
+    for place, run in enumerate(floors):
         floor_keys[run.suite_hash, run.protocol] = {
             one.attempt.task_id: one.score.keystrokes
-            for one in verdicts(run, {})
+            for one in verdicts(place, run, {})
             if one.score.correct and one.score.keystrokes is not None
         }
     judged = tuple(
-        Judged(run, tuple(verdicts(run, floor_keys.get((run.suite_hash, run.protocol), {})))) for run in runs
+        Judged(run, tuple(verdicts(place, run, floor_keys.get((run.suite_hash, run.protocol), {}))))
+        for place, run in enumerate(runs, start=len(floors))
     )
     return Judgement(judged, replays, replayed)
 
 
-def _requests(run: Run, tasks: Mapping[str, Task]) -> Iterator[tuple[Attempt, ReplayRequest]]:
-    for attempt in run.attempts:
-        keys = _keys(attempt, run.protocol)
-        if attempt.status is AttemptStatus.ANSWERED and keys is not None:
-            yield attempt, ReplayRequest(run.protocol, tasks[attempt.task_id].start, keys)
+_Course = Generator[tuple[ReplayRequest, ...], tuple[Replay, ...], tuple[str | None, Replay | None]]
+"""One attempt on its way: asks for replays, is sent them, and ends with the keys that were played and
+the replay that decides; None: there was nothing to replay."""
 
 
-def _keys(attempt: Attempt, protocol: Protocol) -> str | None:
-    """The keys to replay; None: nothing. Bench types its save and quit even after no keys at all."""
-    return None if attempt.keys == "" and protocol is Protocol.GOLF else attempt.keys
+def _course(run: Run, attempt: Attempt, task: Task) -> _Course:
+    if attempt.turns is not None:
+        return (yield from _course_in_turns(run, attempt.turns, task))
+    # Bench types its save and quit even after no keys at all.
+    if attempt.keys is None or (attempt.keys == "" and run.protocol is Protocol.GOLF):
+        return attempt.keys, None
+    (done,) = yield (ReplayRequest(run.protocol, task.start, attempt.keys),)
+    return attempt.keys, done
 
 
-def _scored(
-    tasks: Mapping[str, Task],
-    protocol: Protocol,
-    attempt: Attempt,
-    done: Replay | None,
-    to_beat: Mapping[str, int],
-) -> Score:
-    task = tasks[attempt.task_id]
-    return score(task, protocol, attempt.keys, done, diff_keystrokes=to_beat.get(task.id))
+def _course_in_turns(run: Run, turns: Sequence[str], task: Task) -> _Course:
+    """The last turn decides. Turns after the one that ended the edit, which another Vim may have let
+    go on, are not played and do not count."""
+    state = run.turn_state or TurnState.FRESH
+    standing: Standing | None = beginning(task.start)
+    played: list[str] = []
+    done: Replay | None = None
+    for keys in turns:
+        if standing is None:
+            break
+        replays = yield turn_requests(standing, keys, state)
+        played.append(keys)
+        done = replays[0]
+        standing = after_turn(standing, keys, state, replays, task.target)
+    return "".join(played) if played else None, done
+
+
+def _play(
+    courses: Sequence[_Course],
+    confinement: Confinement,
+    cache: Path | None,
+    executor: Executor | None,
+    progress: bool,
+) -> tuple[dict[_Course, tuple[str | None, Replay | None]], dict[str, Replay], int]:
+    """What each course ended with, all replays by key, and how many were made now.
+
+    In rounds: a turn cannot be asked for before the one before it is known, but all courses that are
+    as far can be played together.
+    """
+    vim = find_vim()
+    ended: dict[_Course, tuple[str | None, Replay | None]] = {}
+    replays: dict[str, Replay] = {}
+    replayed = 0
+    asking: dict[_Course, tuple[ReplayRequest, ...]] = {}
+
+    def go_on(course: _Course, answers: tuple[Replay, ...] | None) -> None:
+        try:
+            asking[course] = next(course) if answers is None else course.send(answers)
+        except StopIteration as end:
+            ended[course] = end.value
+
+    for course in courses:
+        go_on(course, None)
+    while asking:
+        asked, asking = asking, {}
+        keys = {
+            course: [replay_key(request, vim, confinement) for request in some]
+            for course, some in asked.items()
+        }
+        wanted = {
+            key: request
+            for course, some in asked.items()
+            for key, request in zip(keys[course], some, strict=True)
+            if key not in replays
+        }
+        done, now = _replays(wanted, confinement, cache, executor, progress)
+        replays |= done
+        replayed += now
+        for course in asked:
+            go_on(course, tuple(replays[key] for key in keys[course]))
+    return ended, replays, replayed
 
 
 def _replays(

@@ -42,6 +42,26 @@ class Protocol(StrEnum):
         return text if text.endswith("\n") else text + "\n"
 
 
+class Track(StrEnum):
+    """How a run was asked. Scores of different tracks are never compared."""
+
+    SINGLE = "single"
+    """One answer, and that is it."""
+    MULTI = "multi"
+    """Several turns: after each batch of keys the model sees the buffer that they left."""
+    BLIND = "blind"
+    """One answer without having seen the target: a probe of what a model remembers."""
+
+
+class TurnState(StrEnum):
+    """What one turn of the multi-turn track hands on to the next."""
+
+    FRESH = "fresh"
+    """The buffer alone: each turn begins in a new Vim."""
+    SESSION = "session"
+    """All: one Vim lives on, with its registers, marks, options and undo, until the keys quit it."""
+
+
 class Outcome(StrEnum):
     """How a replay ended. What it says about the answer's worth is the score's business."""
 
@@ -212,7 +232,10 @@ class Attempt:
     completion: str | None = None
     """The model's whole text, untouched; None: there was none."""
     keys: str | None = None
-    """What the extraction rule took from it, in the protocol's notation; None: nothing to replay."""
+    """What the extraction rule took from it, in the protocol's notation; None: nothing to replay.
+    Where there are turns, those of all turns, one after the other."""
+    turns: tuple[str, ...] | None = None
+    """Multi-turn: the keys of each turn that gave some; None: there are no turns."""
     stop_reason: str | None = None
     error: str | None = None
     """The provider's or harness's message, where status says so."""
@@ -276,6 +299,9 @@ class Run:
     """Of the suite whose tasks it answered."""
     protocol: Protocol
     attempts: tuple[Attempt, ...]
+    track: Track = Track.SINGLE
+    turn_state: TurnState | None = None
+    """What is carried from turn to turn; None where there are no turns."""
     source: str = ""
     """Name of the source file, without its folder; '' for solvers."""
     source_sha256: str | None = None

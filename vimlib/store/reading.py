@@ -29,6 +29,8 @@ from vimlib.records import (
     RunSource,
     TokenConvention,
     TokenUsage,
+    Track,
+    TurnState,
     VimBuild,
     VimErrorMessage,
 )
@@ -246,6 +248,8 @@ def read_run(con: duckdb.DuckDBPyConnection, run_id: str) -> Run | None:
     *values, created = heads[0]
     fields = {name: _decoded(value) for name, value in zip(names, values, strict=True)}
     fields |= {"kind": RunKind(fields["kind"]), "protocol": Protocol(fields["protocol"])}
+    fields["track"] = Track(fields["track"])
+    fields["turn_state"] = None if fields["turn_state"] is None else TurnState(fields["turn_state"])
     fields |= {name: json.loads(fields[name]) for name in ("settings", "packages")}
     usage = tuple(TokenUsage.__dataclass_fields__)
     plain = [name for name in Attempt.__dataclass_fields__ if name != "usage"]
@@ -281,6 +285,9 @@ def _zoned(moment: datetime.datetime | None) -> datetime.datetime | None:
 
 
 def _decoded(value: Any) -> Any:
+    """As the records hold it: texts as they were, lists as tuples."""
+    if isinstance(value, list):
+        return tuple(_decoded(item) for item in value)
     return decode_text(value) if isinstance(value, str) else value
 
 

@@ -119,6 +119,8 @@ CREATE TABLE runs (
     name           VARCHAR NOT NULL,
     suite_hash     VARCHAR NOT NULL,
     protocol       VARCHAR NOT NULL CHECK (protocol IN ('golf', 'bench')),
+    track          VARCHAR NOT NULL CHECK (track IN ('single', 'multi', 'blind')),
+    turn_state     VARCHAR CHECK (turn_state IN ('fresh', 'session')),
     source         VARCHAR NOT NULL,
     source_sha256  VARCHAR,
     extraction     VARCHAR NOT NULL,
@@ -137,6 +139,8 @@ COMMENT ON COLUMN runs.kind IS 'model or solver; solvers are a floor and never r
 COMMENT ON COLUMN runs.name IS 'Model or solver as the source names it.';
 COMMENT ON COLUMN runs.suite_hash IS 'The suite version it answered: suites.suite_hash.';
 COMMENT ON COLUMN runs.protocol IS 'Rules by which its answers are read, replayed and judged: golf or bench.';
+COMMENT ON COLUMN runs.track IS 'How it was asked: single, multi (several turns) or blind (the target withheld).';
+COMMENT ON COLUMN runs.turn_state IS 'What a turn hands on to the next: fresh (the buffer alone) or session (all of Vim); NULL: there are no turns.';
 COMMENT ON COLUMN runs.source IS 'Name of the source file without its folder, the latest of several (run_sources); empty for solvers.';
 COMMENT ON COLUMN runs.source_sha256 IS 'sha256 (hex) of that file: sources.source_sha256; NULL for solvers.';
 COMMENT ON COLUMN runs.extraction IS 'Name and version of the rule that took the keys from the completion.';
@@ -185,6 +189,7 @@ CREATE TABLE attempts (
         CHECK (status IN ('answered', 'provider_error', 'cancelled', 'not_replayable')),
     completion         VARCHAR,
     keys               VARCHAR,
+    turns              VARCHAR[],
     stop_reason        VARCHAR,
     error              VARCHAR,
     input_tokens       BIGINT,
@@ -216,6 +221,7 @@ COMMENT ON COLUMN attempts.attempt IS 'From 1: a retry of the same task and epoc
 COMMENT ON COLUMN attempts.status IS 'What became of the request: answered, provider_error, cancelled or not_replayable.';
 COMMENT ON COLUMN attempts.completion IS 'The model''s whole text, untouched; NULL: there was none.';
 COMMENT ON COLUMN attempts.keys IS 'What was taken from it, in the protocol''s notation; NULL: nothing to replay.';
+COMMENT ON COLUMN attempts.turns IS 'Multi-turn: the keys of each turn, in order; together they are keys. NULL: there are no turns.';
 COMMENT ON COLUMN attempts.stop_reason IS 'Why the model stopped, in the source''s word; NULL: not known.';
 COMMENT ON COLUMN attempts.error IS 'The provider''s or harness''s message; NULL: none.';
 COMMENT ON COLUMN attempts.input_tokens IS 'All input tokens, cached or not; NULL: not reported.';

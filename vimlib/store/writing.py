@@ -188,6 +188,8 @@ class Writer:
             "name": run.name,
             "suite_hash": run.suite_hash,
             "protocol": str(run.protocol),
+            "track": str(run.track),
+            "turn_state": None if run.turn_state is None else str(run.turn_state),
             "source": run.source,
             "source_sha256": run.source_sha256,
             "extraction": run.extraction,
@@ -225,6 +227,7 @@ class Writer:
                 "status": str(attempt.status),
                 "completion": attempt.completion,
                 "keys": attempt.keys,
+                "turns": attempt.turns,
                 "stop_reason": attempt.stop_reason,
                 "error": attempt.error,
                 **_tokens(attempt.usage),
@@ -389,7 +392,9 @@ class Writer:
             if pa.types.is_string(kind):
                 values = [None if value is None else encode_text(value) for value in values]
             elif pa.types.is_list(kind):
-                values = [[encode_text(item) for item in value] for value in values]
+                values = [
+                    None if value is None else [encode_text(item) for item in value] for value in values
+                ]
             return pa.array(values, kind)
 
         types = self._types[table]

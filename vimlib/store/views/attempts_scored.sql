@@ -11,6 +11,8 @@
 -- suite_version: its version
 -- suite_hash: its hash
 -- protocol: golf or bench
+-- track: single, multi (several turns) or blind (the target withheld)
+-- turn_state: fresh or session; NULL: there are no turns
 -- task_id: the task
 -- place: the task's place in its suite, from 1
 -- title: the task's short name, may be empty
@@ -26,6 +28,7 @@
 -- counts: this attempt stands for its task and epoch: the last finished one (answered or not replayable), or the last of all where none finished
 -- scored: it counts, was answered and has a verdict: the rows that rates are taken over
 -- keys: the answer in the protocol's notation; NULL: nothing to replay
+-- turns: the keys of each turn; NULL: there are no turns
 -- stop_reason: why the model stopped; NULL: not known
 -- error: the provider's or harness's message; NULL: none
 -- replay_key: the replay that was judged; NULL: none
@@ -63,6 +66,8 @@ SELECT
     u.version AS suite_version,
     r.suite_hash,
     r.protocol,
+    r.track,
+    r.turn_state,
     a.task_id,
     t.place,
     t.title,
@@ -81,6 +86,7 @@ SELECT
     ) = 1 AS counts,
     counts AND a.status = 'answered' AND s.passed IS NOT NULL AS scored,
     a.keys,
+    a.turns,
     a.stop_reason,
     a.error,
     s.replay_key,

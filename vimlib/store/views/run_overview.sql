@@ -12,6 +12,8 @@
 -- suite_version: its version
 -- suite_hash: its hash
 -- protocol: golf or bench
+-- track: single, multi (several turns) or blind (the target withheld)
+-- turn_state: fresh or session; NULL: there are no turns
 -- protocol_fingerprint: exact version of the rules, several joined by a comma; NULL: nothing judged, or not known
 -- vim_version: Vim that replayed, several joined by a comma; NULL: nothing replayed
 -- confinement: what the kernel enforced, several joined by a comma; NULL: nothing replayed
@@ -127,6 +129,8 @@ SELECT
     u.version AS suite_version,
     r.suite_hash,
     r.protocol,
+    r.track,
+    r.turn_state,
     p.protocol_fingerprint,
     p.vim_version,
     p.confinement,

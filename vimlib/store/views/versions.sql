@@ -10,6 +10,8 @@
 -- suite_version: its version
 -- suite_hash: its hash
 -- protocol: golf or bench
+-- track: single, multi (several turns) or blind (the target withheld)
+-- turn_state: fresh or session; NULL: there are no turns
 -- protocol_fingerprint: exact version of the rules; NULL: nothing judged, or not known
 -- extraction: rule that took the keys from the completion
 -- prompt_version: version of the prompt; NULL: not known
@@ -38,6 +40,8 @@ SELECT
     u.version AS suite_version,
     r.suite_hash,
     r.protocol,
+    r.track,
+    r.turn_state,
     w.protocol_fingerprint,
     r.extraction,
     r.prompt_version,

@@ -9,7 +9,19 @@ from typing import Any
 import pytest
 
 from vimlib.judge import Judgement, Verdict, judge
-from vimlib.records import Attempt, AttemptStatus, Outcome, Protocol, Run, RunKind, Score, Suite, Task
+from vimlib.records import (
+    Attempt,
+    AttemptStatus,
+    Outcome,
+    Protocol,
+    Run,
+    RunKind,
+    Score,
+    Suite,
+    Task,
+    Track,
+    TurnState,
+)
 from vimlib.replay import close_starters
 from vimlib.sandbox import Confinement
 from vimlib.suites import build_suite
@@ -180,3 +192,87 @@ def test_what_the_harness_spoils_is_unscored(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("vimlib.replay.play", spoilt)
     verdict = by_key(judge([run_of(answer("t0", "cwnew 0"))], [SUITE]))["t0", 1, 1]
     assert verdict.score == Score(None, None, None, None, 7, None)
+
+
+# --- several turns
+
+
+def in_turns(
+    task: Task, *turns: str, state: TurnState = TurnState.FRESH, cache: Path | None = None
+) -> tuple[Verdict, Judgement]:
+    suite = build_suite("turns", [task], (Protocol.BENCH,), origin="test")
+    attempt = Attempt(
+        task.id, 1, 1, AttemptStatus.ANSWERED, keys="".join(turns) if turns else None, turns=turns
+    )
+    run = Run(
+        "r", RunKind.MODEL, "m", suite.hash, Protocol.BENCH, (attempt,), track=Track.MULTI, turn_state=state
+    )
+    judgement = judge([run], [suite], cache=cache)
+    return judgement.runs[0].verdicts[0], judgement
+
+
+LINES = Task("lines", "one\ntwo\nthree\n", "two\nthree\none\n", reference="ddGp:wq<CR>")
+
+
+def test_a_turn_goes_on_from_the_buffer_that_the_last_one_left() -> None:
+    verdict, judgement = in_turns(LINES, "x", "iO<Esc>", "~", "ddGp:wq<CR>")
+    assert verdict.replay is not None and verdict.replay.final == LINES.target.encode()
+    assert verdict.score.passed is True
+    assert verdict.score.keystrokes == 1 + 3 + 1 + 8  # over the keys of all turns
+    assert verdict.score.efficiency == 8 / 13
+    assert judgement.replayed == len(judgement.replays) == 4
+
+
+def test_a_fresh_turn_has_no_registers_of_the_last_one_and_a_session_has() -> None:
+    cut, paste = "dd", "Gp"
+    fresh, _ = in_turns(LINES, cut, paste)
+    assert fresh.replay is not None and fresh.replay.final == b"two\nthree\n"
+    session, _ = in_turns(LINES, cut, paste, state=TurnState.SESSION)
+    assert session.score.passed is True
+
+
+@pytest.mark.parametrize(
+    ("turns", "left"),
+    [
+        (("maGdd", "`ax"), "ne\ntwo\n"),  # a mark
+        ((":set tw=3<CR>", "AX YY<Esc>"), "oneX\nYY\ntwo\nthree\n"),  # an option
+        (("x", "jdd", "u"), "ne\ntwo\nthree\n"),  # undo, turn by turn
+        (("ix", "x"), "one\ntwo\nthree\n"),  # each turn begins in Normal mode
+        (("x", "j.", "j."), "ne\nwo\nhree\n"),  # the last change
+        (("fnylx", "j0P"), "oe\nntwo\nthree\n"),  # registers
+    ],
+)
+def test_a_session_keeps_what_vim_keeps(turns: tuple[str, ...], left: str) -> None:
+    verdict, _ = in_turns(LINES, *turns, state=TurnState.SESSION)
+    assert verdict.replay is not None and verdict.replay.final == left.encode()
+
+
+def test_a_session_ends_where_the_keys_quit_vim() -> None:
+    verdict, _ = in_turns(LINES, "yy:q<CR>", "p", "ix<Esc>:wq<CR>", "iy<Esc>", state=TurnState.SESSION)
+    assert verdict.replay is not None and verdict.replay.final == b"yxone\ntwo\nthree\n"
+
+
+def test_a_turn_that_reaches_the_target_is_the_last() -> None:
+    verdict, judgement = in_turns(LINES, "ddGp", "dd")
+    assert verdict.score.passed is True and verdict.score.keystrokes == 4
+    assert judgement.replayed == 1
+
+
+def test_bad_notation_and_a_timeout_end_an_edit_as_failures() -> None:
+    verdict, judgement = in_turns(LINES, "x", "<Nope>", "dd")
+    assert verdict.replay is not None and verdict.replay.outcome is Outcome.BAD_KEYS
+    assert (verdict.score.passed, verdict.score.partial, verdict.score.keystrokes) == (False, 0.0, None)
+    assert len(judgement.replays) == 2
+
+
+def test_done_at_once_is_an_answer_without_keys() -> None:
+    verdict, judgement = in_turns(LINES)
+    assert verdict.replay is None and verdict.score.passed is False
+    assert judgement.replays == {}
+
+
+def test_turns_of_many_answers_are_played_together_and_kept(tmp_path: Path) -> None:
+    first, judgement = in_turns(LINES, "x", "dd", cache=tmp_path / "replays.sqlite")
+    again, kept = in_turns(LINES, "x", "dd", cache=tmp_path / "replays.sqlite")
+    assert (judgement.replayed, kept.replayed) == (2, 0)
+    assert first.score == again.score

@@ -29,6 +29,8 @@ from vimlib.records import (
     RunKind,
     Score,
     TokenUsage,
+    Track,
+    TurnState,
     VimBuild,
     VimErrorMessage,
 )
@@ -866,3 +868,28 @@ def test_a_hundred_thousand_attempts_load_in_seconds(path: Path) -> None:
     assert (row["attempts"], row["passed"]) == (100_000, 100_000)
     assert loaded - begun < 30
     assert time.perf_counter() - loaded < 10
+
+
+def test_a_run_in_turns_comes_back_as_it_was_stored(path: Path) -> None:
+    suite = make_suite()
+    turns = ("x", "", "\udcffé:wq<CR>")
+    run = make_run(
+        suite,
+        [
+            make_attempt("t1", keys="".join(turns), turns=turns),
+            make_attempt("t2", keys=None, turns=()),
+            make_attempt("t3"),
+        ],
+        track=Track.MULTI,
+        turn_state=TurnState.SESSION,
+    )
+    fill(path, suite, run)
+    with contextlib.closing(connect(path)) as con:
+        stored = store.read_run(con, run.id)
+        assert stored is not None
+        assert (stored.track, stored.turn_state) == (Track.MULTI, TurnState.SESSION)
+        assert [one.turns for one in stored.attempts] == [turns, (), None]
+        [row] = query(con, "run_overview", track="multi").itertuples()
+        assert (row.run_id, row.turn_state) == (run.id, "session")
+    with replacing(path) as writer:
+        assert writer.add_run(run) is Change.UNCHANGED

@@ -19,8 +19,10 @@ from vimlib.records import Outcome, Protocol, Replay, TurnState
 
 from .protocols import ReplayRequest
 
-TURN_END = "<Esc>"
-"""What a session types between two turns: as in a fresh Vim, each turn begins in Normal mode."""
+TURN_END = "<Esc>:let &ul=&ul<CR>"
+"""What a session types between two turns. As in a fresh Vim, each turn begins in Normal mode. And `u`
+undoes a turn: Vim takes all that a script (`-s`) types for one change, and setting 'undolevels' ends it
+(`:help undo-break`). What this costs is the last command: `@:` does not go from turn to turn."""
 
 _GOES_ON = frozenset({Outcome.FINISHED, Outcome.BLOCKED})
 

@@ -20,7 +20,7 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -35,6 +35,8 @@ from vimlib.records import (
     Suite,
     Task,
     TokenUsage,
+    Track,
+    TurnState,
 )
 from vimlib.runs.contents import RunError, SourceContents, lone_surrogate, storable
 from vimlib.runs.matching import SeenTask, UnknownTasks, in_words, match_suite
@@ -75,6 +77,12 @@ class TaskRules:
     """Name of a suite that is taken from the log itself."""
     scorer: str
     """The task's own scorer, preferred where a log has several."""
+    track: Track = Track.SINGLE
+    turn_state: TurnState | None = None
+    version: str | None = None
+    """Of a suite that is taken from the log itself; None: told by its hash."""
+    prompt_version: str | None = None
+    """As the task says; None: told by the templates of its plan."""
 
 
 TASKS: Mapping[str, TaskRules] = MappingProxyType(
@@ -137,6 +145,8 @@ def read(path: Path, suites: Sequence[Suite], format: Literal["eval", "json"]) -
     attempts, problems = [], []
     for sample in samples:
         attempt, problem = _attempt(sample, rules.protocol, scorers)
+        if rules.track is Track.MULTI:
+            attempt = _in_turns(attempt, sample)
         attempts.append(attempt)
         if problem is not None:
             problems.append(f"{path}: sample '{sample.id}', epoch {sample.epoch}: {problem}")
@@ -158,7 +168,9 @@ def read(path: Path, suites: Sequence[Suite], format: Literal["eval", "json"]) -
         source=path.name,
         source_sha256=_sha256(path),
         extraction=keys.EXTRACTION_RULES[rules.protocol],
-        prompt_version=_prompt_version(header),
+        track=rules.track,
+        turn_state=rules.turn_state,
+        prompt_version=rules.prompt_version or _prompt_version(header),
         task_name=header.eval.task,
         task_version=str(header.eval.task_version),
         status=header.status,
@@ -273,7 +285,31 @@ def _batches(wanted: Sequence[tuple[str | int, int]]) -> Iterator[Sequence[tuple
         yield wanted[first : first + _BATCH]
 
 
+OWN = "vimlib"
+"""The name under which the workbench's own tasks put what they say, in the log's metadata and in that of
+each sample (`inspect_tasks.logged` has the fields)."""
+OWN_SCORER = "replay"
+
+
 def _rules(path: Path, header: EvalLog) -> TaskRules:
+    said = (header.eval.metadata or {}).get(OWN)
+    if isinstance(said, dict):
+        try:
+            state = said.get("state")
+            return TaskRules(
+                Protocol(said["protocol"]),
+                suite_name=str(said["suite"]),
+                scorer=OWN_SCORER,
+                track=Track(said["track"]),
+                turn_state=None if state is None else TurnState(state),
+                version=str(said["suite_version"]),
+                prompt_version=str(said["prompt_version"]),
+            )
+        except (KeyError, ValueError) as error:
+            raise UnknownTask(
+                f"{path}: is a log of task '{header.eval.task}' of another vimlib, which says of itself what "
+                f"this one does not know ({error}); known tracks: {', '.join(Track)}"
+            ) from None
     name = header.eval.task.rsplit("/", 1)[-1]
     if name not in TASKS:
         raise UnknownTask(
@@ -283,9 +319,15 @@ def _rules(path: Path, header: EvalLog) -> TaskRules:
     return TASKS[name]
 
 
+def _own(sample: EvalSample) -> Mapping[str, Any]:
+    """What one of our tasks said of the sample; of other tasks' samples nothing."""
+    said = (sample.metadata or {}).get(OWN)
+    return said if isinstance(said, dict) else {}
+
+
 def _seen(sample: EvalSample) -> SeenTask:
     metadata = sample.metadata or {}
-    start = metadata.get("input")
+    start = _own(sample).get("start", metadata.get("input"))
     targets = [sample.target] if isinstance(sample.target, str) else sample.target
     return SeenTask(
         str(sample.id),
@@ -315,11 +357,16 @@ def _suite(
         (rules.protocol,),
         origin=f"carried by the Inspect log {path.name}",
     )
+    if rules.version is not None and (header.eval.metadata or {})[OWN].get("suite_hash") == suite.hash:
+        suite = replace(suite, version=rules.version)
     note = f"{path}: its {len(ids)} tasks are taken from the log itself ({in_words(found.reasons)})"
     return suite, True, [note] if suites else []
 
 
 def _task(seen: SeenTask, metadata: Mapping[str, Any]) -> Task:
+    assert seen.start is not None and seen.target is not None
+    if isinstance(said := metadata.get(OWN), dict):
+        return _own_task(seen.id, seen.start, seen.target, said)
     # In the data set `detail` is the challenge's title and description; the task builds
     # its prompt there, in which a blank line and a fence follow the title, and keeps the
     # original as `_detail`.
@@ -332,7 +379,6 @@ def _task(seen: SeenTask, metadata: Mapping[str, Any]) -> Task:
         value = metadata.get(name)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
-    assert seen.start is not None and seen.target is not None
     return Task(
         id=seen.id,
         start=seen.start,
@@ -343,6 +389,56 @@ def _task(seen: SeenTask, metadata: Mapping[str, Any]) -> Task:
         entries=count("entries"),
         golfers=count("golfers"),
         best_score=count("best_score"),
+    )
+
+
+def _own_task(task_id: str, start: str, target: str, said: Mapping[str, Any]) -> Task:
+    def text(name: str) -> str | None:
+        value = said.get(name)
+        return value if isinstance(value, str) else None
+
+    def count(name: str) -> int | None:
+        value = said.get(name)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    created = text("created")
+    return Task(
+        id=task_id,
+        start=start,
+        target=target,
+        instruction=text("instruction") or "",
+        title=text("title") or "",
+        tier=count("tier"),
+        category=text("category"),
+        reference=text("reference"),
+        reference_notation=Protocol(text("reference_notation") or Protocol.BENCH),
+        created=None if created is None else datetime.date.fromisoformat(created),
+        entries=count("entries"),
+        golfers=count("golfers"),
+        best_score=count("best_score"),
+    )
+
+
+def _in_turns(attempt: Attempt, sample: EvalSample) -> Attempt:
+    """An attempt of our multi-turn task, with the turns that it noted while it played them.
+
+    An edit that did not come to its end, because the provider failed or the run was stopped on the
+    way, is no answer, whatever the earlier turns left.
+    """
+    noted = _own(sample).get("turns")
+    turns = [turn for turn in (noted if isinstance(noted, list) else ()) if isinstance(turn, dict)]
+    played = tuple(str(turn["keys"]) for turn in turns if isinstance(turn.get("keys"), str))
+    seconds = [turn["seconds"] for turn in turns if isinstance(turn.get("seconds"), int | float)]
+    status = attempt.status
+    if status is AttemptStatus.ANSWERED and not _own(sample).get("ended"):
+        cancelled = sample.limit is not None or (sample.error is None)
+        status = AttemptStatus.CANCELLED if cancelled else AttemptStatus.PROVIDER_ERROR
+    return replace(
+        attempt,
+        status=status,
+        keys="".join(played) if played else None,
+        turns=played,
+        seconds=sum(seconds) if seconds else None,
     )
 
 
@@ -430,6 +526,8 @@ def _verdict(scores: Mapping[str, InspectScore], scorers: Sequence[str]) -> bool
     """What the log itself says of a sample; None: nothing, or neither right nor wrong."""
     names = scorers or (list(scores) if len(scores) == 1 else ())
     value = next((scores[name].value for name in names if name in scores), None)
+    if isinstance(value, dict):
+        value = value.get("passed")
     if value in ("C", 1, "1"):
         return True
     # N: the scorer found no answer, which it counts as 0.

@@ -12,7 +12,9 @@ everything in one DuckDB file; questions are asked of the store alone::
                  ▼
      sandbox ─> replay ─> score ─> judge ─> generate
                                      │
-                         store <─ load
+                                     │   prices
+                                     │    │
+                         store <─ load <──┘
                            │
                            └─> analysis ─> figures ─> report ─> HTML
                                                         │
@@ -37,9 +39,11 @@ libraries::
     judge     answers replayed, scored, compared       records, replay, sandbox, score, tqdm
     generate  drawn tasks, kept or rejected            records, keys, suites, solvers, sandbox, replay,
                                                        judge, tqdm
+    prices    what an attempt cost                     records, genai_prices, yaml
     store     DuckDB: replacing and reading            records, duckdb, pandas, pyarrow
     load      the one flow from sources to store       all above, tqdm
-    analysis  questions: from frames to frames         records, store, numpy, pandas, scipy, statsmodels
+    analysis  questions: from frames to frames         records, prices, store, numpy, pandas, scipy,
+                                                       statsmodels
     figures   one function a picture or table          analysis, matplotlib, numpy, pandas
     report    notebooks executed, HTML written         all above, jinja2, jupyter_client, markupsafe,
                                                        nbconvert, nbformat, papermill, tqdm, traitlets

@@ -18,7 +18,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from vimlib.judge import Judged, judge
-from vimlib.records import AttemptStatus, Protocol, Run, Suite, VimBuild, VimlibError
+from vimlib.prices import PriceFile, costs_of
+from vimlib.records import AttemptStatus, Protocol, Run, RunKind, Suite, VimBuild, VimlibError
 from vimlib.replay import find_vim, fingerprint
 from vimlib.runs import find_sources, read_runs
 from vimlib.sandbox import Confinement
@@ -119,6 +120,7 @@ def load(
     cache: Path | None = None,
     executor: Executor | None = None,
     progress: bool = True,
+    prices: PriceFile | None = None,
 ) -> LoadResult:
     """Read suites and sources, judge all answers and those of the solvers, store the outcome.
 
@@ -126,7 +128,7 @@ def load(
     built-in suite, or carries its own tasks, brings that suite with it. `solvers`: names
     from `SOLVERS`, each run on every suite under every protocol that the suite is meant for.
     `cache`: file of kept replays, None for none. `progress`: show a bar on standard error, or
-    in the notebook.
+    in the notebook. `prices`: the user's own, for models that no list knows (`prices.cost_of`).
 
     A suite or source that cannot be used becomes a rejected row. Raises NothingToLoad where no
     suite is left, UnknownSolver, NoVim, ConfinementUnavailable, CacheUnusable, StoreError.
@@ -183,6 +185,8 @@ def load(
                 [(one.attempt, one.replay.key if one.replay else None, one.score) for one in judged.verdicts],
                 fingerprint=fingerprint(judged.run.protocol, vim, confinement),
             )
+            if judged.run.kind is RunKind.MODEL:
+                writer.add_costs(judged.run, costs_of(judged.run, prices))
     own = {run.id for run in solved}
     rows = [
         *(_suite_row(suite, change) for suite, change in zip(reading.suites, suite_changes, strict=True)),

@@ -113,6 +113,38 @@ class TokenConvention(StrEnum):
     """Several models or calls of one attempt by different conventions."""
 
 
+class CostKind(StrEnum):
+    """How well the cost of an attempt is known."""
+
+    BILLED = "billed"
+    """The source says what the provider billed."""
+    ESTIMATED = "estimated"
+    """Reckoned from tokens, or time, and a dated price list."""
+    UNAVAILABLE = "unavailable"
+    """Not known: never 0."""
+
+
+class CostGap(StrEnum):
+    """Why a cost is not known."""
+
+    NO_USAGE = "no_usage"
+    """The source does not report input or output tokens."""
+    IMPLAUSIBLE_USAGE = "implausible_usage"
+    """It reports counts that cannot be: negative, absurdly large, or parts larger than their whole."""
+    UNKNOWN_MODEL = "unknown_model"
+    """No price list knows the model, or the provider that was asked."""
+    LOCAL_MODEL = "local_model"
+    """It runs on a machine of the user's own, and no price for that was given."""
+    UNKNOWN_TERMS = "unknown_terms"
+    """A batch or service tier that the price list has no price for."""
+    NO_PRICE_THEN = "no_price_then"
+    """The user's price file knows the model, but not on that day."""
+    NO_DATE = "no_date"
+    """It is not known when the run was made, and the price depends on it."""
+    NO_TIME = "no_time"
+    """The price is by the hour, and the time was not measured."""
+
+
 class RunKind(StrEnum):
     """Who answered. Solvers are a floor for models and are never ranked among them."""
 
@@ -284,6 +316,29 @@ class RunSource:
     """Total tokens as its header sums them: evidence, never counted. Versions differ in what they sum."""
     damage: str | None = None
     """What is wrong with the file, in words; None: it is whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one attempt cost, in US dollars, and how that is known."""
+
+    kind: CostKind
+    usd: float | None = None
+    """The amount; None: unavailable, or only the range is known."""
+    low_usd: float | None = None
+    """The least that it can have been; `usd` where that is known; None: unavailable."""
+    high_usd: float | None = None
+    """The most."""
+    gap: CostGap | None = None
+    """Why it is unavailable; None: it is not."""
+    source: str | None = None
+    """'billed', the package with the price list, or the name of the price file."""
+    version: str | None = None
+    """Of the package; of a file the first 12 hex digits of its sha256."""
+    model: str | None = None
+    """The list's own entry, such as 'openai/gpt-4o', or the pattern of the price file."""
+    price_date: datetime.date | None = None
+    """The day whose prices were taken; None: billed, or not dated."""
 
 
 @dataclass(frozen=True, slots=True)

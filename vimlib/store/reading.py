@@ -54,12 +54,14 @@ TABLES = (
     "vims",
     "replays",
     "scores",
+    "attempt_costs",
 )
 """The tables of `schema.sql`, in its order."""
 
 VIEWS = (
     "errata_counted",
     "attempts_scored",
+    "attempts_priced",
     "run_overview",
     "run_by_tier",
     "run_by_outcome",

@@ -383,3 +383,36 @@ COMMENT ON COLUMN scores.keystrokes IS 'Length of the answer as the protocol cou
 COMMENT ON COLUMN scores.over_cap IS 'Golf only: as many keys as the target has characters, or more; NULL: no cap in this protocol.';
 COMMENT ON COLUMN scores.beats_diff IS 'Fewer keys than the diff solver needs for the task; NULL: diff fails there, or keys not counted.';
 COMMENT ON COLUMN scores.source_sha256 IS 'sha256 (hex) of the source file of the run; NULL for solvers.';
+
+CREATE TABLE attempt_costs (
+    run_id        VARCHAR NOT NULL,
+    task_id       VARCHAR NOT NULL,
+    epoch         INTEGER NOT NULL,
+    attempt       INTEGER NOT NULL,
+    kind          VARCHAR NOT NULL CHECK (kind IN ('billed', 'estimated', 'unavailable')),
+    usd           DOUBLE CHECK (usd >= 0),
+    low_usd       DOUBLE CHECK (low_usd >= 0),
+    high_usd      DOUBLE CHECK (high_usd >= low_usd),
+    gap           VARCHAR,
+    price_source  VARCHAR,
+    price_version VARCHAR,
+    price_model   VARCHAR,
+    price_date    DATE,
+    PRIMARY KEY (run_id, task_id, epoch, attempt),
+    CHECK ((kind = 'unavailable') = (low_usd IS NULL)),
+    CHECK ((kind = 'unavailable') = (gap IS NOT NULL))
+);
+COMMENT ON TABLE attempt_costs IS 'One row an attempt of a model: what it cost at the prices of the day of its run. Written when the attempt is first priced; a later price list changes no row that has an amount.';
+COMMENT ON COLUMN attempt_costs.run_id IS 'The run: runs.run_id.';
+COMMENT ON COLUMN attempt_costs.task_id IS 'The task: attempts.task_id.';
+COMMENT ON COLUMN attempt_costs.epoch IS 'Repetition of the task in the run, from 1.';
+COMMENT ON COLUMN attempt_costs.attempt IS 'The attempt: attempts.attempt.';
+COMMENT ON COLUMN attempt_costs.kind IS 'How well it is known: billed, estimated or unavailable.';
+COMMENT ON COLUMN attempt_costs.usd IS 'The amount, US dollars; NULL: unavailable, or only the range is known.';
+COMMENT ON COLUMN attempt_costs.low_usd IS 'The least that it can have been, US dollars; NULL: unavailable.';
+COMMENT ON COLUMN attempt_costs.high_usd IS 'The most that it can have been, US dollars; NULL: unavailable.';
+COMMENT ON COLUMN attempt_costs.gap IS 'Why it is unavailable, such as no_usage, unknown_model or local_model; NULL: it is not.';
+COMMENT ON COLUMN attempt_costs.price_source IS 'billed, the package with the price list, or the name of the price file; NULL: unavailable.';
+COMMENT ON COLUMN attempt_costs.price_version IS 'Version of the package, or the first 12 hex digits of the sha256 of the file; NULL: billed, or unavailable.';
+COMMENT ON COLUMN attempt_costs.price_model IS 'The list''s own entry, such as openai/gpt-4o, or the pattern of the price file; NULL: billed, or unavailable.';
+COMMENT ON COLUMN attempt_costs.price_date IS 'The day whose prices were taken; NULL: billed, unavailable, or the day of the run is not known.';

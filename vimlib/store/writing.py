@@ -13,7 +13,17 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from vimlib.records import Attempt, PublishedResult, Replay, Run, RunSource, Score, Suite, TokenUsage
+from vimlib.records import (
+    Attempt,
+    Cost,
+    PublishedResult,
+    Replay,
+    Run,
+    RunSource,
+    Score,
+    Suite,
+    TokenUsage,
+)
 from vimlib.store.errors import BadRows
 from vimlib.store.reading import (
     CONFIG,
@@ -175,8 +185,9 @@ class Writer:
         """Store a run and its attempts, not yet judged; the key is its id.
 
         A run that is stored already, the same in everything but the name of its file, is left as
-        it is, with its scores. One that differs (another source, another rule of extraction)
-        is replaced whole, and its scores are gone until `add_scores` brings new ones.
+        it is, with its scores and costs. One that differs (another source, another rule of
+        extraction) is replaced whole, and its scores and costs are gone until `add_scores` and
+        `add_costs` bring new ones.
 
         Raises `BadRows` where an attempt is there twice.
         """
@@ -255,7 +266,7 @@ class Writer:
                 "attempts": self._table("attempts", attempts),
             },
             moves=("source",),
-            and_from=("scores",),
+            and_from=("scores", "attempt_costs"),
         )
         if change is not Change.UNCHANGED:
             for one in _lineage(run):
@@ -381,6 +392,40 @@ class Writer:
         ]
         key = ("run_id", "task_id", "epoch", "attempt")
         return self._merge("scores", key, self._table("scores", rows))
+
+    def add_costs(self, run: Run, costs: Iterable[tuple[Attempt, Cost]]) -> int:
+        """Store what attempts of a run cost; returns how many rows were new or changed.
+
+        An amount that is stored stays as it is, whatever a newer price list says: only a cost that
+        was unavailable is replaced, so that adding a price changes no number of an old report.
+        Raises `BadRows` where an attempt is priced twice.
+        """
+        rows = [
+            {
+                "run_id": run.id,
+                "task_id": attempt.task_id,
+                "epoch": attempt.epoch,
+                "attempt": attempt.attempt,
+                "kind": str(cost.kind),
+                "usd": cost.usd,
+                "low_usd": cost.low_usd,
+                "high_usd": cost.high_usd,
+                "gap": None if cost.gap is None else str(cost.gap),
+                "price_source": cost.source,
+                "price_version": cost.version,
+                "price_model": cost.model,
+                "price_date": cost.price_date,
+            }
+            for attempt, cost in costs
+        ]
+        key = ("run_id", "task_id", "epoch", "attempt")
+        with registered(self._con, self._table("attempt_costs", rows)) as incoming:
+            open_rows = _arrow(
+                self._con,
+                f"FROM {incoming} ANTI JOIN (FROM attempt_costs WHERE kind <> 'unavailable')"
+                f" USING ({', '.join(key)})",
+            )
+        return self._merge("attempt_costs", key, open_rows)
 
     def replays(self, keys: Iterable[str]) -> dict[str, Replay]:
         """The replays that the store has already, by key."""
@@ -519,6 +564,11 @@ _REFERENCES = (
     (
         "scores of an attempt that the store does not have",
         "SELECT run_id || ' ' || task_id AS example FROM scores"
+        " ANTI JOIN attempts USING (run_id, task_id, epoch, attempt)",
+    ),
+    (
+        "costs of an attempt that the store does not have",
+        "SELECT run_id || ' ' || task_id AS example FROM attempt_costs"
         " ANTI JOIN attempts USING (run_id, task_id, epoch, attempt)",
     ),
     (

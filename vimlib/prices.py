@@ -32,7 +32,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from vimlib.records import Attempt, Cost, CostGap, CostKind, Run, TokenUsage, VimlibError
+from vimlib.records import Attempt, Cost, CostGap, CostKind, Run, TokenConvention, TokenUsage, VimlibError
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, ModelPrice, Provider
@@ -133,6 +133,16 @@ def usage_gap(usage: TokenUsage) -> CostGap | None:
     if usage.total_tokens not in (None, usage.input_tokens + usage.output_tokens):
         return CostGap.IMPLAUSIBLE_USAGE
     return None
+
+
+def _readings(usage: TokenUsage) -> list[TokenUsage]:
+    """The usage, and where it was only assumed that the source leaves cached tokens out of its input,
+    what it is if the source includes them."""
+    cached = (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
+    doubtful = usage.token_convention in (TokenConvention.ASSUMED, TokenConvention.MIXED)
+    if not doubtful or not cached or usage.input_tokens is None or usage.input_tokens < 2 * cached:
+        return [usage]
+    return [usage, dataclasses.replace(usage, input_tokens=usage.input_tokens - cached)]
 
 
 # --- whose price a model's name asks for
@@ -348,7 +358,7 @@ def _reckoned(prices: Iterable[ModelPrice], usage: TokenUsage, terms: Terms) -> 
     from genai_prices.types import ModelPrice, TieredPrices
 
     assert usage.input_tokens is not None and usage.output_tokens is not None, "priced only with usage"
-    written = usage.cache_write_tokens or 0
+    read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
     lives = [0, written] if terms.cache_hours is None else [written * terms.cache_hours]
     # Reasoning that is not reported may be none of the output, or all of it.
     thought = (
@@ -366,7 +376,7 @@ def _reckoned(prices: Iterable[ModelPrice], usage: TokenUsage, terms: Terms) -> 
                 for reasoning in thought if one.output_reasoning_mtok is not None else thought[:1]:
                     counted = Usage(
                         input_tokens=usage.input_tokens,
-                        cache_read_tokens=usage.cache_read_tokens or 0,
+                        cache_read_tokens=read,
                         cache_write_tokens=written,
                         cache_write_1h_tokens=for_an_hour if one.cache_write_1h_mtok is not None else 0,
                         output_tokens=usage.output_tokens,
@@ -437,11 +447,8 @@ class OwnPrice:
                 return CostGap.NO_TIME
             one = self.hour * Decimal(str(seconds)) / 3600
             return one, one
-        gap = usage_gap(usage)
-        if gap is not None:
-            return gap
         assert self.input is not None and self.output is not None, "checked when it was read"
-        assert usage.input_tokens is not None and usage.output_tokens is not None, "there is no gap"
+        assert usage.input_tokens is not None and usage.output_tokens is not None, "priced only with usage"
         read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
         five_minutes = self.input if self.cache_write is None else self.cache_write
         an_hour = five_minutes if self.cache_write_1h is None else self.cache_write_1h
@@ -652,7 +659,7 @@ def _listed_cost(name: str, usage: TokenUsage, day: datetime.date | None, terms:
     if gap is not None:
         return Cost(CostKind.UNAVAILABLE, gap=gap)
     quote, prices = found
-    return _estimated(_reckoned(prices, usage, terms), quote)
+    return _estimated([_reckoned(prices, one, terms) for one in _readings(usage)], quote)
 
 
 def _own_cost(
@@ -664,16 +671,22 @@ def _own_cost(
     terms: Terms,
 ) -> Cost:
     price = own.find(name, day)
-    if isinstance(price, CostGap):
-        return Cost(CostKind.UNAVAILABLE, gap=price)
-    amounts = price.amount(usage, seconds, terms)
-    if isinstance(amounts, CostGap):
-        return Cost(CostKind.UNAVAILABLE, gap=amounts)
-    return _estimated(amounts, _Quote(own.name, own.sha256[:12], price.model, day))
+    gap = price if isinstance(price, CostGap) else None
+    if isinstance(price, OwnPrice) and price.unit is Unit.MILLION_TOKENS:
+        gap = usage_gap(usage)
+    if gap is not None or isinstance(price, CostGap):
+        return Cost(CostKind.UNAVAILABLE, gap=gap)
+    ranges = []
+    for one in _readings(usage):
+        amounts = price.amount(one, seconds, terms)
+        if isinstance(amounts, CostGap):
+            return Cost(CostKind.UNAVAILABLE, gap=amounts)
+        ranges.append(amounts)
+    return _estimated(ranges, _Quote(own.name, own.sha256[:12], price.model, day))
 
 
-def _estimated(amounts: tuple[Decimal, Decimal], quote: _Quote) -> Cost:
-    low, high = (float(amount) for amount in amounts)
+def _estimated(ranges: Sequence[tuple[Decimal, Decimal]], quote: _Quote) -> Cost:
+    low, high = float(min(low for low, _ in ranges)), float(max(high for _, high in ranges))
     return Cost(
         CostKind.ESTIMATED,
         low if low == high else None,

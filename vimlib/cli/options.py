@@ -73,6 +73,12 @@ def sources() -> argparse.ArgumentParser:
         "--database", type=Path, default=Path("data/vimlib.duckdb"), help="the store (%(default)s)"
     )
     parent.add_argument("--solver", action="append", metavar="NAME", help="only this solver; repeatable")
+    parent.add_argument(
+        "--prices",
+        type=Path,
+        metavar="FILE",
+        help="prices (YAML or JSON) of models that the packaged price list does not know",
+    )
     return parent
 
 

@@ -20,6 +20,7 @@ from vimlib.cli.terminal import say, shows_progress, table
 
 def _report(options: argparse.Namespace) -> int:
     from vimlib.load import read_outcome
+    from vimlib.prices import read_prices
     from vimlib.replay import find_vim
     from vimlib.report import run_report
 
@@ -28,6 +29,8 @@ def _report(options: argparse.Namespace) -> int:
     executor_asked(options)
     confinement = confinement_asked(options)
     solvers = solvers_asked(options)
+    if options.prices is not None:
+        read_prices(options.prices)
     with tempfile.TemporaryDirectory() as folder:
         outcome = Path(folder, "outcome.json")
         result = run_report(
@@ -42,6 +45,7 @@ def _report(options: argparse.Namespace) -> int:
                 "mixed_vim": options.mixed_vim,
                 "cache": "" if options.cache is None else str(options.cache.absolute()),
                 "outcome_file": str(outcome),
+                "prices": "" if options.prices is None else str(options.prices.absolute()),
                 "with_errata": options.with_errata,
             },
             out=options.out,
@@ -56,6 +60,7 @@ def _report(options: argparse.Namespace) -> int:
 
 def _load(options: argparse.Namespace) -> int:
     from vimlib.load import load
+    from vimlib.prices import read_prices
 
     result = load(
         options.database,
@@ -66,6 +71,7 @@ def _load(options: argparse.Namespace) -> int:
         cache=options.cache,
         executor=executor_asked(options),
         progress=shows_progress(),
+        prices=None if options.prices is None else read_prices(options.prices),
     )
     heads = ("source", "kind", "name", "suite", "protocol", "attempts", "errors", "passed", "change")
     table(heads, ([getattr(row, head) for head in heads] for row in result.rows if row.rejected is None))

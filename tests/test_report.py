@@ -163,6 +163,36 @@ def test_a_folder_in_the_place_of_latest_is_not_touched(tmp_path: Path) -> None:
         run_report("x", database=tmp_path, notebooks=[write_notebook(tmp_path / "n.ipynb")], out=tmp_path)
 
 
+def test_pages_are_the_numbered_notebooks_and_those_with_parameters(tmp_path: Path) -> None:
+    for name in ("00_explore", "02_overview", "mine", "mine-Copy1", "Untitled", "03_more", "01_load"):
+        write_notebook(tmp_path / f"{name}.ipynb")
+    scratch = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 + 1")])
+    nbformat.write(scratch, tmp_path / "scratch.ipynb")
+    nbformat.write(scratch, tmp_path / "04_plain.ipynb")
+    found = report.find_pages(tmp_path)
+    assert [path.stem for path in found] == ["01_load", "02_overview", "03_more", "04_plain", "mine"]
+    pages = report.arrange(found)
+    assert [page.file for page in pages] == [
+        "index.html",
+        "more.html",
+        "plain.html",
+        "mine.html",
+        "load.html",
+    ]
+    with pytest.raises(NotebookMissing, match="holds no page"):
+        report.find_pages(tmp_path / "nowhere")
+
+
+def test_a_parameter_may_span_lines_and_needs_no_annotation(tmp_path: Path) -> None:
+    source = 'many: "list[str]" = [\n    "a",  # first\n    "b",\n]  # which\nplain = 3\nof.another = 1'
+    cell = nbformat.v4.new_code_cell(source, metadata={"tags": ["parameters"]})
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "n.ipynb")
+    found = notebook_parameters(tmp_path / "n.ipynb")
+    assert list(found) == ["many", "plain"]
+    assert (found["many"].type, found["many"].help) == ("list[str]", "which")
+    assert (found["plain"].type, found["plain"].default) == ("None", "3")
+
+
 # --- the committed notebooks
 
 
@@ -222,14 +252,26 @@ def test_a_failing_notebook_leaves_latest_and_names_the_cell(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("cell", "cause"),
     [
-        ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "DeadKernelError"),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "DeadKernelError: the kernel was killed"),
+        ("import os\nos._exit(7)", "the kernel ended with exit code 7"),
         ("import time\ntime.sleep(60)", "CellTimeoutError"),
+        ("%nosuchmagic", "Line magic function `%nosuchmagic` not found"),
+        ("!exit 3", "CommandFailed: exit code 3 of: exit 3"),
+        ("%%capture\n1 / 0", "ZeroDivisionError"),
         (
             "class Shy:\n    def _repr_html_(self):\n        raise RuntimeError('shy')\nShy()",
             "RuntimeError",
         ),
     ],
-    ids=["killed kernel", "hanging cell", "object that cannot show itself"],
+    ids=[
+        "killed kernel",
+        "dead kernel",
+        "hanging cell",
+        "failing magic",
+        "failing shell command",
+        "error in a captured cell",
+        "object that cannot show itself",
+    ],
 )
 def test_other_ways_to_fail_are_failures_too(tmp_path: Path, cell: str, cause: str) -> None:
     book = write_notebook(tmp_path / "n.ipynb", "1 + 1", cell, "2 + 2")
@@ -243,6 +285,31 @@ def test_other_ways_to_fail_are_failures_too(tmp_path: Path, cell: str, cause: s
             progress=False,
         )
     assert not (tmp_path / "out" / "latest").exists()
+
+
+def test_notebooks_run_at_once_and_all_failures_are_named(tmp_path: Path) -> None:
+    # Each waits for the other: run one after the other they would never end.
+    meet = (
+        "import pathlib, time\n(pathlib.Path(database) / '{}').touch()\n"
+        "while not (pathlib.Path(database) / '{}').exists(): time.sleep(0.02)\n{}"
+    )
+    books = [
+        write_notebook(tmp_path / "02_a.ipynb", meet.format("a", "b", "raise ValueError('first')")),
+        write_notebook(tmp_path / "03_b.ipynb", meet.format("b", "a", "raise KeyError('second')")),
+    ]
+    with pytest.raises(NotebookFailed) as caught:
+        run_report(
+            "x",
+            database=tmp_path,
+            notebooks=books,
+            out=tmp_path / "out",
+            cell_timeout_seconds=60,
+            kernels=2,
+            progress=False,
+        )
+    assert caught.value.notebook == "02_a.ipynb"
+    assert "ValueError: first (and 03_b.ipynb, cell 3 (under “Page of 03_b”): KeyError" in str(caught.value)
+    assert caught.value.executed.is_file()
 
 
 def test_an_overview_of_a_hostile_store_says_its_findings(

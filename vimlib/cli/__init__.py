@@ -3,7 +3,7 @@
 Exit codes: 0 done; 1 an answer or a reference failed, or an error without a code of its own;
 2 wrong usage; 3 something was rejected and the rest done; 4 a suite could not be fetched;
 5 replays cannot be confined;
-6 no usable Vim; 7 the cluster cannot be used; 130 interrupted.
+6 no usable Vim; 7 the cluster cannot be used; 8 a notebook of a report failed; 130 interrupted.
 """
 
 from __future__ import annotations

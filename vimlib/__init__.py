@@ -10,15 +10,15 @@ everything in one DuckDB file; questions are asked of the store alone::
         runs ────┤
      solvers ────┤
                  ▼
-     sandbox ─> replay ─> score ─> judge ─> generate
-                                     │
-                                     │   prices
-                                     │    │
-                         store <─ load <──┘
-                           │
-                           └─> analysis ─> figures ─> report ─> HTML
-                                                        │
-                                                       cli
+     sandbox ─> replay ─> score ─> failures ─> judge ─> generate
+                                                 │
+                                                 │   prices
+                                                 │    │
+                                     store <─ load <──┘
+                                       │
+                                       └─> analysis ─> figures ─> report ─> HTML
+                                                                    │
+                                                                   cli
 
 Read line by line from the left, this is also the order of import: a module may import only modules
 named before it, of those only what stands here, and beside the standard library only these
@@ -36,6 +36,7 @@ libraries::
     replay    an answer played in real Vim             records, keys, sandbox, vimgolf,
                                                        distributed in cluster
     score     the final buffer against the target      records, keys
+    failures  why a failed answer failed               records, keys, score
     judge     answers replayed, scored, compared       records, replay, sandbox, score, tqdm
     generate  drawn tasks, kept or rejected            records, keys, suites, solvers, sandbox, replay,
                                                        judge, tqdm

@@ -10,16 +10,28 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from vimlib.failures import classify
 from vimlib.judge import Judged, judge
 from vimlib.prices import PriceFile, costs_of
-from vimlib.records import AttemptStatus, Protocol, Run, RunKind, Suite, VimBuild, VimlibError
+from vimlib.records import (
+    Attempt,
+    AttemptStatus,
+    Failure,
+    Protocol,
+    Repair,
+    Run,
+    RunKind,
+    Suite,
+    VimBuild,
+    VimlibError,
+)
 from vimlib.replay import find_vim, fingerprint
 from vimlib.runs import find_sources, read_runs
 from vimlib.sandbox import Confinement
@@ -187,6 +199,7 @@ def load(
             )
             if judged.run.kind is RunKind.MODEL:
                 writer.add_costs(judged.run, costs_of(judged.run, prices))
+            writer.add_failures(judged.run, _failures(judged, known[judged.run.suite_hash]))
     own = {run.id for run in solved}
     rows = [
         *(_suite_row(suite, change) for suite, change in zip(reading.suites, suite_changes, strict=True)),
@@ -206,6 +219,18 @@ def load(
         vim=vim.build,
         confinement=confinement,
     )
+
+
+def _failures(judged: Judged, suite: Suite) -> Iterator[tuple[Attempt, Failure, Repair | None]]:
+    """Why attempts of a run failed, judged ones and those that the provider lost."""
+    tasks = {task.id: task for task in suite.tasks}
+    verdicts = {(one.attempt.task_id, one.attempt.epoch, one.attempt.attempt): one for one in judged.verdicts}
+    for attempt in judged.run.attempts:
+        found = verdicts.get((attempt.task_id, attempt.epoch, attempt.attempt))
+        replay, score = (found.replay, found.score) if found else (None, None)
+        failure = classify(tasks[attempt.task_id], judged.run.protocol, attempt, replay, score)
+        if failure is not None:
+            yield attempt, failure, None
 
 
 def _solved(database: Path, name: str, suite: Suite, protocol: Protocol) -> Run:

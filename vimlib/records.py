@@ -81,6 +81,97 @@ class Outcome(StrEnum):
     """The harness failed, not the answer: counted apart, never as the model's failure."""
 
 
+class FailureMode(StrEnum):
+    """Why an answer failed: the first of these, in this order, that applies on the way from the answer
+    to the buffer. The rule behind each is in `failures.RULES`."""
+
+    PROVIDER_ERROR = "provider_error"
+    """The provider or its harness failed: no failure of the model, and counted apart."""
+    NO_ANSWER = "no_answer"
+    """There was nothing to type."""
+    TRUNCATED = "truncated"
+    """The token limit cut off what was taken as the answer."""
+    PROSE = "prose"
+    """What was taken is no keystrokes: a sentence, a heading, a line of some program."""
+    FENCE = "fence"
+    """Markup was taken as the answer, or with it."""
+    SPLIT_ANSWER = "split_answer"
+    """The solution spans several lines, of which the protocol takes one, or types the breaks between them."""
+    BAD_NOTATION = "bad_notation"
+    """The keys are written in another notation than the protocol's."""
+    OVER_CAP = "over_cap"
+    """Golf: as many keys as the target has characters, or more."""
+    BLOCKED = "blocked"
+    """The keys tried what confinement forbids."""
+    TIMEOUT = "timeout"
+    """Vim was still at work at the time limit."""
+    CRASH = "crash"
+    """Vim died of a signal, or of the memory limit."""
+    QUIT_WITHOUT_SAVING = "quit_without_saving"
+    """Vim ended and changes were lost."""
+    UNFINISHED = "unfinished"
+    """The keys ran out before the edit was saved."""
+    VIM_ERROR = "vim_error"
+    """Vim reported an error."""
+    NO_CHANGE = "no_change"
+    """The file is what it was."""
+    FINAL_NEWLINE = "final_newline"
+    """Right but for newlines at the end of the file."""
+    WHITESPACE = "whitespace"
+    """Right but for white space."""
+    CASE = "case"
+    """Right but for upper and lower case."""
+    ORDER = "order"
+    """The right lines in another order."""
+    NEAR_MISS = "near_miss"
+    """Nearly the target, and nearer to it than the start."""
+    DESTRUCTIVE = "destructive"
+    """Further from the target than the start was."""
+    WRONG_EDIT = "wrong_edit"
+    """None of these: another edit than the one asked for."""
+
+
+class FailureFlag(StrEnum):
+    """What else is true of a failed answer, whatever its mode."""
+
+    WOULD_HAVE_PASSED = "would_have_passed"
+    """The edit was right: with it saved, or within the cap, the answer would have passed."""
+    VIM_ERROR = "vim_error"
+    """Vim reported an error."""
+    OVER_CAP = "over_cap"
+    """Golf: over the key cap."""
+    TOKEN_LIMIT = "token_limit"
+    """The model was stopped by the token limit."""
+    FENCE = "fence"
+    """The completion holds a fenced block."""
+    NOT_UTF8 = "not_utf8"
+    """The file that was left is not UTF-8."""
+    NEARER = "nearer"
+    """What was left is nearer to the target than the start was."""
+
+
+class Repair(StrEnum):
+    """What would have turned a failure into a pass, the cheapest first. Each leaves the edit alone and
+    mends how it was written down or ended."""
+
+    SAVE_AND_QUIT = "save_and_quit"
+    """A save and quit appended."""
+    ESCAPE = "escape"
+    """The missing `<Esc>` put before the save and quit."""
+    UNESCAPE = "unescape"
+    """`\\<Esc>` read as `<Esc>`."""
+    MARKED_UP_LINE = "marked_up_line"
+    """Taken from inside the markup: the fenced line, or what stands between backticks."""
+    DROP_PROSE = "drop_prose"
+    """Trailing prose dropped: the last line that is keystrokes taken."""
+    FIRST_LINE = "first_line"
+    """The first line taken instead of the protocol's."""
+    JOIN_LINES = "join_lines"
+    """All its lines typed as one, without the breaks between them."""
+    CR_FOR_LINE_BREAK = "cr_for_line_break"
+    """`<CR>` typed for each line break."""
+
+
 class AttemptStatus(StrEnum):
     """What became of the request for an answer, before any replay."""
 
@@ -490,3 +581,48 @@ class Score:
     """Golf only: as many keys as the target has characters, or more; None: no cap in this protocol."""
     beats_diff: bool | None = None
     """Fewer keys than the `diff` solver needs for the task; None: `diff` fails there, or keys not counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why one answer failed."""
+
+    mode: FailureMode
+    flags: tuple[FailureFlag, ...]
+    """In the order of their definition."""
+    evidence: Mapping[str, str | int | float | None]
+    """What decided it and how near it was, by name; `failures.EVIDENCE` says what each name means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The state after some keys of an answer."""
+
+    typed: int
+    """How many keys were typed; 0: the start."""
+    key: str
+    """The last of them, in the protocol's notation; '' at the start."""
+    buffer: str
+    """The buffer in memory, and once Vim has ended the file it left; bytes that are not UTF-8 as \\xNN."""
+    mode: str | None
+    """As Vim's `mode(1)`; None: Vim had ended, or could not say."""
+    cursor: tuple[int, int] | None
+    """Line and byte column, from 1."""
+    error: VimErrorMessage | None
+    """The last error so far."""
+    outcome: Outcome
+    """unfinished: Vim waited for more keys; else how it had ended by now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The states of one answer, in order."""
+
+    keys: tuple[str, ...]
+    """All keys of the answer."""
+    steps: tuple[Step, ...]
+
+    @property
+    def sampled(self) -> bool:
+        """Whether states were left out because the answer is long."""
+        return len(self.steps) < len(self.keys) + 1

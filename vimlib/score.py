@@ -14,7 +14,7 @@ from itertools import accumulate
 from vimlib.keys import BadNotation, Untranslatable, check_deliverable, count, translate
 from vimlib.records import Outcome, Protocol, Replay, Score, Task
 
-__all__ = ["PARTIAL_STEPS", "partial_credit", "score"]
+__all__ = ["BoundedMatcher", "PARTIAL_STEPS", "TooManySteps", "partial_credit", "score"]
 
 
 def score(
@@ -136,31 +136,33 @@ def partial_credit(final: str, target: str) -> float:
     if final == target:
         return 1.0
     try:
-        return _BoundedMatcher(final, target).ratio()
-    except _TooManySteps:
+        return BoundedMatcher(final, target).ratio()
+    except TooManySteps:
         pass
     total = len(final) + len(target)
     lines, target_lines = final.splitlines(keepends=True), target.splitlines(keepends=True)
     try:
-        blocks = _BoundedMatcher(lines, target_lines, autojunk=False).get_matching_blocks()
-    except _TooManySteps:
+        blocks = BoundedMatcher(lines, target_lines, autojunk=False).get_matching_blocks()
+    except TooManySteps:
         return 2 * _common_ends(final, target) / total
     return 2 * sum(len(line) for block in blocks for line in lines[block.a : block.a + block.size]) / total
 
 
-class _TooManySteps(Exception):
-    pass
+class TooManySteps(Exception):
+    """A comparison would take longer than it may."""
 
 
-class _BoundedMatcher(SequenceMatcher[str]):
-    """difflib's matcher, which gives up before the search that would take it over `PARTIAL_STEPS`."""
+class BoundedMatcher(SequenceMatcher[str]):
+    """difflib's matcher, which raises TooManySteps before the search that would take it over `steps`."""
 
     a: Sequence[str]
     b2j: dict[str, list[int]]
 
-    def __init__(self, a: Sequence[str], b: Sequence[str], autojunk: bool = True) -> None:
+    def __init__(
+        self, a: Sequence[str], b: Sequence[str], autojunk: bool = True, steps: int = PARTIAL_STEPS
+    ) -> None:
         super().__init__(None, a, b, autojunk)
-        self._left = PARTIAL_STEPS
+        self._left = steps
         # A search walks a part of `a`, and at each element the places in `b` where it occurs.
         self._steps_before = [0, *accumulate(1 + len(self.b2j.get(element, ())) for element in a)]
 
@@ -169,7 +171,7 @@ class _BoundedMatcher(SequenceMatcher[str]):
     ) -> Match:
         self._left -= self._steps_before[len(self.a) if ahi is None else ahi] - self._steps_before[alo]
         if self._left < 0:
-            raise _TooManySteps
+            raise TooManySteps
         return super().find_longest_match(alo, ahi, blo, bhi)
 
 

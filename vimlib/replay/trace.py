@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 
 from vimlib import keys as notation
-from vimlib.records import Outcome, Protocol, VimErrorMessage
+from vimlib.records import Outcome, Protocol, Step, Trace
 from vimlib.sandbox import Confinement
 
 from .cache import ReplayCache
@@ -19,40 +18,6 @@ from .protocols import ReplayRequest
 
 MOST_STEPS = 200
 """States of a trace; a longer answer is sampled evenly, its first and last states included."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """The state after some keys of an answer."""
-
-    typed: int
-    """How many keys were typed; 0: the start."""
-    key: str
-    """The last of them, in the protocol's notation; '' at the start."""
-    buffer: str
-    """The buffer in memory, and once Vim has ended the file it left; bytes that are not UTF-8 as \\xNN."""
-    mode: str | None
-    """As Vim's `mode(1)`; None: Vim had ended, or could not say."""
-    cursor: tuple[int, int] | None
-    """Line and byte column, from 1."""
-    error: VimErrorMessage | None
-    """The last error so far."""
-    outcome: Outcome
-    """unfinished: Vim waited for more keys; else how it had ended by now."""
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """The states of one answer, in order."""
-
-    keys: tuple[str, ...]
-    """All keys of the answer."""
-    steps: tuple[Step, ...]
-
-    @property
-    def sampled(self) -> bool:
-        """Whether states were left out because the answer is long."""
-        return len(self.steps) < len(self.keys) + 1
 
 
 def trace(

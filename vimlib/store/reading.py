@@ -55,6 +55,7 @@ TABLES = (
     "replays",
     "scores",
     "attempt_costs",
+    "failures",
 )
 """The tables of `schema.sql`, in its order."""
 
@@ -62,6 +63,7 @@ VIEWS = (
     "errata_counted",
     "attempts_scored",
     "attempts_priced",
+    "failures_classified",
     "run_overview",
     "run_by_tier",
     "run_by_outcome",

@@ -416,3 +416,26 @@ COMMENT ON COLUMN attempt_costs.price_source IS 'billed, the package with the pr
 COMMENT ON COLUMN attempt_costs.price_version IS 'Version of the package, or the first 12 hex digits of the sha256 of the file; NULL: billed, or unavailable.';
 COMMENT ON COLUMN attempt_costs.price_model IS 'The list''s own entry, such as openai/gpt-4o, or the pattern of the price file; NULL: billed, or unavailable.';
 COMMENT ON COLUMN attempt_costs.price_date IS 'The day whose prices were taken; NULL: billed, unavailable, or the day of the run is not known.';
+
+CREATE TABLE failures (
+    run_id        VARCHAR NOT NULL,
+    task_id       VARCHAR NOT NULL,
+    epoch         INTEGER NOT NULL,
+    attempt       INTEGER NOT NULL,
+    mode          VARCHAR NOT NULL,
+    flags         VARCHAR[] NOT NULL,
+    evidence      VARCHAR NOT NULL,
+    repairable_by VARCHAR,
+    source_sha256 VARCHAR,
+    PRIMARY KEY (run_id, task_id, epoch, attempt)
+);
+COMMENT ON TABLE failures IS 'One row a failed attempt, judged or lost to its provider: why it failed. Attempts that passed, are unscored, were cancelled or hold no keys have none.';
+COMMENT ON COLUMN failures.run_id IS 'The run: runs.run_id.';
+COMMENT ON COLUMN failures.task_id IS 'The task: attempts.task_id.';
+COMMENT ON COLUMN failures.epoch IS 'Repetition of the task in the run, from 1.';
+COMMENT ON COLUMN failures.attempt IS 'The attempt: attempts.attempt.';
+COMMENT ON COLUMN failures.mode IS 'Why it failed: the first rule of vimlib.failures.RULES that applies (records.FailureMode).';
+COMMENT ON COLUMN failures.flags IS 'What else is true of it, in a fixed order (records.FailureFlag); empty: nothing.';
+COMMENT ON COLUMN failures.evidence IS 'What decided it and how near it was: a JSON object; vimlib.failures.EVIDENCE says what each name means.';
+COMMENT ON COLUMN failures.repairable_by IS 'The cheapest repair that turns it into a pass when replayed (records.Repair); NULL: none does, or there was no answer to repair.';
+COMMENT ON COLUMN failures.source_sha256 IS 'sha256 (hex) of the source file of the run; NULL for solvers.';

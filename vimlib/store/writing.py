@@ -16,7 +16,9 @@ import pyarrow as pa
 from vimlib.records import (
     Attempt,
     Cost,
+    Failure,
     PublishedResult,
+    Repair,
     Replay,
     Run,
     RunSource,
@@ -185,9 +187,9 @@ class Writer:
         """Store a run and its attempts, not yet judged; the key is its id.
 
         A run that is stored already, the same in everything but the name of its file, is left as
-        it is, with its scores and costs. One that differs (another source, another rule of
-        extraction) is replaced whole, and its scores and costs are gone until `add_scores` and
-        `add_costs` bring new ones.
+        it is, with its scores, costs and failures. One that differs (another source, another rule of
+        extraction) is replaced whole, and these are gone until `add_scores`, `add_costs` and
+        `add_failures` bring new ones.
 
         Raises `BadRows` where an attempt is there twice.
         """
@@ -266,7 +268,7 @@ class Writer:
                 "attempts": self._table("attempts", attempts),
             },
             moves=("source",),
-            and_from=("scores", "attempt_costs"),
+            and_from=("scores", "attempt_costs", "failures"),
         )
         if change is not Change.UNCHANGED:
             for one in _lineage(run):
@@ -427,6 +429,45 @@ class Writer:
             )
         return self._merge("attempt_costs", key, open_rows)
 
+    def add_failures(self, run: Run, failed: Iterable[tuple[Attempt, Failure, Repair | None]]) -> int:
+        """Store why attempts of a run failed, each with the cheapest repair that would have mended it.
+
+        All that is stored of the run is replaced: an attempt that is not among them has not failed.
+        Returns how many rows are new, different or gone. Raises `BadRows` where an attempt is there
+        twice.
+        """
+        rows = [
+            {
+                "run_id": run.id,
+                "task_id": attempt.task_id,
+                "epoch": attempt.epoch,
+                "attempt": attempt.attempt,
+                "mode": str(failure.mode),
+                "flags": [str(flag) for flag in failure.flags],
+                "evidence": _json(failure.evidence),
+                "repairable_by": None if repair is None else str(repair),
+                "source_sha256": run.source_sha256,
+            }
+            for attempt, failure, repair in failed
+        ]
+        key = ("run_id", "task_id", "epoch", "attempt")
+        table = self._table("failures", rows)
+        with registered(self._con, table) as incoming:
+            (gone,) = one_row(
+                self._con,
+                f"SELECT count(*) FROM failures ANTI JOIN {incoming} USING ({', '.join(key)})"
+                " WHERE run_id = ?",
+                [encode_text(run.id)],
+            )
+            if gone:
+                self._con.execute(
+                    f"DELETE FROM failures WHERE run_id = ? AND ({', '.join(key)}) NOT IN"
+                    f" (SELECT ({', '.join(key)}) FROM {incoming})",
+                    [encode_text(run.id)],
+                )
+                self.changed = True
+        return int(gone) + self._merge("failures", key, table)
+
     def replays(self, keys: Iterable[str]) -> dict[str, Replay]:
         """The replays that the store has already, by key."""
         return read_replays(self._con, keys)
@@ -569,6 +610,11 @@ _REFERENCES = (
     (
         "costs of an attempt that the store does not have",
         "SELECT run_id || ' ' || task_id AS example FROM attempt_costs"
+        " ANTI JOIN attempts USING (run_id, task_id, epoch, attempt)",
+    ),
+    (
+        "failures of an attempt that the store does not have",
+        "SELECT run_id || ' ' || task_id AS example FROM failures"
         " ANTI JOIN attempts USING (run_id, task_id, epoch, attempt)",
     ),
     (

@@ -58,6 +58,8 @@
 -- source_correct: the source's own verdict; NULL: none
 -- protocol_fingerprint: exact version of the rules; NULL: not judged, or not known
 -- source_sha256: sha256 (hex) of the source file; NULL for solvers
+-- failure_mode: why it failed; NULL: it did not, or is unscored
+-- repairable_by: the cheapest repair that turns the failure into a pass; NULL: none does, or it did not fail
 SELECT
     a.run_id,
     r.kind,
@@ -115,13 +117,17 @@ SELECT
     a.seconds,
     a.source_correct,
     s.protocol_fingerprint,
-    a.source_sha256
+    a.source_sha256,
+    f.mode AS failure_mode,
+    f.repairable_by
 FROM attempts AS a
 JOIN runs AS r USING (run_id)
 JOIN suites AS u ON u.suite_hash = r.suite_hash
 JOIN tasks AS t ON t.suite_hash = r.suite_hash AND t.task_id = a.task_id
 LEFT JOIN scores AS s
     ON s.run_id = a.run_id AND s.task_id = a.task_id AND s.epoch = a.epoch AND s.attempt = a.attempt
+LEFT JOIN failures AS f
+    ON f.run_id = a.run_id AND f.task_id = a.task_id AND f.epoch = a.epoch AND f.attempt = a.attempt
 LEFT JOIN replays AS p ON p.replay_key = s.replay_key
 LEFT JOIN vims AS v ON v.vim_sha256 = p.vim_sha256
 WHERE t.erratum IS NULL OR (SELECT counted FROM errata_counted)

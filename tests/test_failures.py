@@ -1,0 +1,185 @@
+"""Why answers fail: every mode by a real Vim, repairs that really pass, and how often labels agree.
+
+The cases are data (`data/failures.jsonl`): a start, a target, a model's whole answer, and what is
+to be said of it. The labels (`data/failure_labels.jsonl`) were given by hand to real answers, whose
+texts belong to their sites: only their hashes are here.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vimlib import keys
+from vimlib.failures import EVIDENCE, RULES, classify, likeness, looks_like_keys, looks_like_prose, wrong_keys
+from vimlib.judge import Judgement, judge
+from vimlib.records import (
+    Attempt,
+    AttemptStatus,
+    Failure,
+    FailureFlag,
+    FailureMode,
+    Outcome,
+    Protocol,
+    Run,
+    RunKind,
+    Suite,
+    Task,
+)
+from vimlib.replay import trace
+
+DATA = Path(__file__).parent / "data"
+CASES: list[dict[str, Any]] = [
+    json.loads(line) for line in (DATA / "failures.jsonl").read_text().splitlines()
+]
+
+
+def attempt_of(case: dict[str, Any], protocol: Protocol) -> Attempt:
+    completion = case["completion"]
+    return Attempt(
+        case["id"],
+        1,
+        1,
+        AttemptStatus(case.get("status", "answered")),
+        completion=completion,
+        keys=None if completion is None else keys.extract(completion, protocol),
+        stop_reason=case.get("stop_reason"),
+        error=case.get("error"),
+    )
+
+
+@pytest.fixture(scope="module")
+def judged() -> tuple[Judgement, Suite]:
+    """All cases as one suite, answered by one run a protocol, judged in a real Vim."""
+    tasks = tuple(Task(case["id"], case["start"], case["target"]) for case in CASES)
+    suite = Suite("cases", "1", "0" * 64, tasks, tuple(Protocol))
+    runs = [
+        Run(
+            id=protocol.value,
+            kind=RunKind.MODEL,
+            name="cases",
+            suite_hash=suite.hash,
+            protocol=protocol,
+            attempts=tuple(attempt_of(case, protocol) for case in CASES if case["protocol"] == protocol),
+        )
+        for protocol in Protocol
+    ]
+    return judge(runs, [suite]), suite
+
+
+def failures_of(judgement: Judgement, suite: Suite) -> dict[str, Failure | None]:
+    """Case to what is said of it."""
+    tasks = {task.id: task for task in suite.tasks}
+    found = {}
+    for run in judgement.runs:
+        verdicts = {one.attempt.task_id: one for one in run.verdicts}
+        for attempt in run.run.attempts:
+            one = verdicts.get(attempt.task_id)
+            found[attempt.task_id] = classify(
+                tasks[attempt.task_id],
+                run.run.protocol,
+                attempt,
+                one.replay if one else None,
+                one.score if one else None,
+            )
+    return found
+
+
+def test_each_case_fails_in_its_mode(judged: tuple[Judgement, Suite]) -> None:
+    found = failures_of(*judged)
+    wrong = []
+    for case in CASES:
+        failure = found[case["id"]]
+        if failure is None or failure.mode != case["mode"]:
+            wrong.append(f"{case['id']}: {failure and (failure.mode, failure.evidence)}, not {case['mode']}")
+            continue
+        if "flags" in case and list(failure.flags) != case["flags"]:
+            wrong.append(f"{case['id']}: flags {failure.flags}, not {case['flags']}")
+        if "error_number" in case and failure.evidence.get("error_number") != case["error_number"]:
+            wrong.append(f"{case['id']}: {failure.evidence}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_cases_reach_every_mode_and_flag_and_name_their_evidence(
+    judged: tuple[Judgement, Suite],
+) -> None:
+    found = [failure for failure in failures_of(*judged).values() if failure is not None]
+    assert {failure.mode for failure in found} == set(FailureMode)
+    assert {flag for failure in found for flag in failure.flags} == set(FailureFlag)
+    assert {name for failure in found for name in failure.evidence} == set(EVIDENCE)
+    assert [rule.mode for rule in RULES] == list(FailureMode), "the table is in the order of the modes"
+
+
+def test_what_did_not_fail_has_no_mode() -> None:
+    task = Task("t", "a\n", "a\n")
+    for status in (AttemptStatus.CANCELLED, AttemptStatus.NOT_REPLAYABLE, AttemptStatus.ANSWERED):
+        assert classify(task, Protocol.GOLF, Attempt("t", 1, 1, status, keys="ZZ"), None, None) is None
+
+
+# --- what texts look like
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ddZZ",
+        "3Gdd:wq<CR>",
+        ":%s/the/a/g<NL>ZZ",
+        "iHello World<Esc>ZZ",
+        "ggVGd",
+        "oThis is the text of a line<Esc>ZZ",
+    ],
+)
+def test_keystrokes_are_no_prose(text: str) -> None:
+    assert looks_like_keys(text) and not looks_like_prose(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The problem is to find the shortest path.",
+        "5. Repeat steps 2-4 until you finish.",
+        "- **Save** the file and quit",
+        'Output: "ABC"',
+        "return x + 1",
+        'It is written as "text:wq<NL>".',
+    ],
+)
+def test_prose_is_no_keystrokes(text: str) -> None:
+    assert looks_like_prose(text) and not looks_like_keys(text)
+
+
+def test_likeness_is_of_the_same_kind_whatever_the_length() -> None:
+    assert likeness("", "") == likeness("a\n", "a\n")
+    assert likeness("a\n", "a\n").ratio == 1.0
+    assert likeness("abc\n", "abd\n").left == 2
+    long = "".join(f"line {number} of many\n" for number in range(300))
+    changed = long.replace("line 77 ", "line XX ")
+    assert likeness(changed, long).left == 4
+    assert 0.99 < likeness(changed, long).ratio < 1
+    assert likeness("x" * 10_000, "y" * 10_000).ratio == 0.0
+
+
+def test_a_huge_comparison_ends() -> None:
+    import random
+    import time
+
+    draw = random.Random(1)
+    one, other = ("".join(draw.choices("ab ", k=200_000)) for _ in range(2))
+    began = time.process_time()
+    assert 0 <= likeness(one, other).ratio <= 1
+    assert time.process_time() - began < 10
+
+
+def test_the_first_wrong_key_is_found_on_the_trace() -> None:
+    played = trace(Protocol.GOLF, "alpha\nbeta\n", "xxjhddkx:s/q/q/<CR>ZZ")
+    found = wrong_keys(played.steps, "pha\nbeta\n")
+    assert found.last_nearer == 5, (
+        "two deletions, two motions and an operator; then a line is deleted that should stay"
+    )
+    assert found.first_error == 16
+    assert found.likeness[0] < found.likeness[2] == 1.0
+    assert played.steps[-1].outcome is Outcome.FINISHED

@@ -471,8 +471,9 @@ RULES: Final[tuple[Rule, ...]] = (
         "What was taken begins as a sentence (three words in a row behind list marks and quotes, with two "
         "function words, a stop at the end, four words in all, or a list mark), as a label (“Output:”), as a "
         "statement of a programming language, or holds three function words; key names or a save and "
-        "quit outside quotes leave only the sentence with two function words, and an answer that saved a changed file in "
-        "Vim only one with three. Never a command line. In bench: its first line, or most of its lines.",
+        "quit outside quotes leave only the sentence with two function words, and an answer that saved a "
+        "changed file in Vim only one with three. Never a command line. In bench: its first line, or most of "
+        "its lines.",
         _prose,
     ),
     Rule(

@@ -153,16 +153,17 @@ class TooManySteps(Exception):
 
 
 class BoundedMatcher(SequenceMatcher[str]):
-    """difflib's matcher, which raises TooManySteps before the search that would take it over `steps`."""
+    """difflib's matcher, which raises TooManySteps before the search that would take it over `steps`, by
+    default `PARTIAL_STEPS`."""
 
     a: Sequence[str]
     b2j: dict[str, list[int]]
 
     def __init__(
-        self, a: Sequence[str], b: Sequence[str], autojunk: bool = True, steps: int = PARTIAL_STEPS
+        self, a: Sequence[str], b: Sequence[str], autojunk: bool = True, steps: int | None = None
     ) -> None:
         super().__init__(None, a, b, autojunk)
-        self._left = steps
+        self._left = PARTIAL_STEPS if steps is None else steps
         # A search walks a part of `a`, and at each element the places in `b` where it occurs.
         self._steps_before = [0, *accumulate(1 + len(self.b2j.get(element, ())) for element in a)]
 

@@ -275,6 +275,8 @@ class Task:
     """Fewest keys entered on the public site; None: not known."""
     erratum: str | None = None
     """Why the task cannot be judged fairly; None: nothing is known against it."""
+    twin_of: str | None = None
+    """Of a twin, its original: `suites.twins.twin_of` of that task; None: it is no twin."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from vimlib.cli.terminal import BadOutput, output, say, show, shows_progress, ta
 from vimlib.records import Outcome, Protocol, VimlibError
 
 if TYPE_CHECKING:
+    from vimlib.generate.twins import Twin
     from vimlib.judge import Verdict
 
 
@@ -61,13 +62,13 @@ def _verify(options: argparse.Namespace) -> int:
     return 1 if failed else REJECTED if rejected else 0
 
 
-def _generate(options: argparse.Namespace) -> int:
+def _generate_fresh(options: argparse.Namespace) -> int:
     from vimlib.generate import generate_fresh
     from vimlib.suites.jsonl import as_jsonl
 
     out = options.out
     if out is None:
-        out = Path(f"data/cache/suites/{options.suite}-seed-{options.seed}-count-{options.count}.jsonl")
+        out = Path(f"data/cache/suites/fresh-seed-{options.seed}-count-{options.count}.jsonl")
         _make_folder(out.parent)
     made = generate_fresh(
         options.seed,
@@ -85,6 +86,68 @@ def _generate(options: argparse.Namespace) -> int:
     suite = made.suite
     show(f"{out}: {len(suite.tasks)} tasks, {suite.name} {suite.version} ({suite.hash[:12]})")
     return 0
+
+
+def _generate_twins(options: argparse.Namespace) -> int:
+    from vimlib.generate.twins import generate_twins
+    from vimlib.suites import load_suite, read_solutions
+    from vimlib.suites.jsonl import as_jsonl
+    from vimlib.suites.reading import MissingFile
+
+    suite = load_suite(options.suite)
+    published = None
+    if options.solutions is not None:
+        try:
+            raw = options.solutions.read_bytes()
+        except OSError as error:
+            raise MissingFile(
+                f"{options.solutions}: cannot be read ({error.strerror}); "
+                "expected JSONL with challenge_id, keys, source"
+            ) from error
+        published, notes = read_solutions(suite.tasks, str(options.solutions), raw)
+        for note in notes:
+            say(note)
+    out = options.out
+    if out is None:
+        out = Path(f"data/cache/suites/twins-of-{suite.name}-{suite.hash[:12]}-seed-{options.seed}.jsonl")
+        _make_folder(out.parent)
+    made = generate_twins(
+        suite,
+        seed=options.seed,
+        published=published,
+        confinement=confinement_asked(options),
+        cache=options.cache,
+        executor=executor_asked(options),
+        progress=shows_progress(),
+    )
+    with output(out) as file:
+        file.write(as_jsonl(made.suite).decode())
+    if options.report:
+        heads = ("task", "twin", "changed", "solutions that work", "unchanged they work")
+        table(
+            heads,
+            [
+                *map(_twin_row, made.twins),
+                *([key, why, None, None, None] for key, why in made.lacking.items()),
+            ],
+        )
+    show(made.summary())
+    show(
+        f"{out}: {len(made.suite.tasks)} tasks, {made.suite.name} {made.suite.version} "
+        f"({made.suite.hash[:12]})"
+    )
+    return 0
+
+
+def _twin_row(twin: Twin) -> list[object]:
+    of = len(twin.solutions)
+    return [
+        twin.original.id,
+        twin.task.id,
+        f"{twin.changed:.0%}",
+        f"{sum(twin.works)}/{of}" if of else None,
+        f"{sum(twin.verbatim)}/{of}" if of else None,
+    ]
 
 
 def _make_folder(folder: Path) -> None:
@@ -153,23 +216,39 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     verify.set_defaults(run=_verify)
 
     generate = commands.add_parser(
-        "generate",
-        parents=[shared.replaying()],
-        help="draw a suite that no model has seen, and write it to a file",
+        "generate", help="make a suite that no model has seen, and write it to a file"
     )
-    generate.add_argument("suite", choices=("fresh",), help="the kind of suite")
-    generate.add_argument("--seed", type=int, required=True, help="the same seed gives the same tasks")
-    generate.add_argument("--count", type=int, default=200, help="tasks (%(default)s)")
-    generate.add_argument(
+    kinds = generate.add_subparsers(metavar="SUITE", required=True)
+    fresh = kinds.add_parser("fresh", parents=[shared.replaying()], help="tasks drawn from templates")
+    fresh.add_argument("--seed", type=int, required=True, help="the same seed gives the same tasks")
+    fresh.add_argument("--count", type=int, default=200, help="tasks (%(default)s)")
+    fresh.add_argument(
         "--out",
         type=Path,
         metavar="FILE.jsonl",
         help="the suite (data/cache/suites/fresh-seed-N-count-K.jsonl)",
     )
-    generate.add_argument(
-        "--report", action="store_true", help="print by template what was kept and rejected"
+    fresh.add_argument("--report", action="store_true", help="print by template what was kept and rejected")
+    fresh.set_defaults(run=_generate_fresh)
+    twins = kinds.add_parser(
+        "twins", parents=[shared.replaying()], help="the tasks of a suite with other words in them"
     )
-    generate.set_defaults(run=_generate)
+    twins.add_argument("--suite", required=True, metavar="SUITE", help="whose twins: a name or a file")
+    twins.add_argument("--seed", type=int, default=0, help="the same seed gives the same words (%(default)s)")
+    twins.add_argument(
+        "--solutions",
+        type=Path,
+        metavar="FILE",
+        help="published solutions (JSONL) that twins must keep alive",
+    )
+    twins.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE.jsonl",
+        help="the suite (data/cache/suites/twins-of-SUITE-HASH-seed-N.jsonl)",
+    )
+    twins.add_argument("--report", action="store_true", help="print a row a task")
+    twins.set_defaults(run=_generate_twins)
 
     fetch = commands.add_parser("fetch", help="fetch a public suite into the cache, pinned and checked")
     fetch.add_argument("name", choices=("vimgolf", "vimbench"), help="the suite")

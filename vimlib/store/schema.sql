@@ -70,6 +70,7 @@ CREATE TABLE tasks (
     golfers            BIGINT,
     best_score         BIGINT,
     erratum            VARCHAR,
+    twin_of            VARCHAR,
     source_sha256      VARCHAR,
     PRIMARY KEY (suite_hash, task_id)
 );
@@ -90,6 +91,7 @@ COMMENT ON COLUMN tasks.entries IS 'Solutions entered on the public site; NULL: 
 COMMENT ON COLUMN tasks.golfers IS 'People who entered one; NULL: not known.';
 COMMENT ON COLUMN tasks.best_score IS 'Fewest keys entered on the public site; NULL: not known.';
 COMMENT ON COLUMN tasks.erratum IS 'Why the task cannot be judged fairly; NULL: nothing is known against it.';
+COMMENT ON COLUMN tasks.twin_of IS 'Of a twin, its original: id, #, 12 hex digits of sha256 over start and target; NULL: it is no twin.';
 COMMENT ON COLUMN tasks.source_sha256 IS 'sha256 (hex) of the file the suite was read from; NULL: no file.';
 
 CREATE TABLE published_solutions (

@@ -149,6 +149,7 @@ class Writer:
                 "golfers": task.golfers,
                 "best_score": task.best_score,
                 "erratum": task.erratum,
+                "twin_of": task.twin_of,
                 "source_sha256": suite.source_sha256,
             }
             for place, task in enumerate(suite.tasks, start=1)

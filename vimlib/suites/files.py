@@ -65,6 +65,7 @@ def _own_task(record: Located) -> Task:
         entries=record.optional_count("entries"),
         golfers=record.optional_count("golfers"),
         best_score=record.optional_count("best_score"),
+        twin_of=record.optional_text("twin_of"),
     )
 
 

@@ -35,7 +35,7 @@ report: $(READY) ## Replay, score and write reports/latest/index.html (RUNS="log
 	$(BIN)/vimlib report $(suite_options) $(if $(NAME),--name $(NAME)) $(RUNS)
 
 .PHONY: test
-test: $(READY) ## Run all tests on all cores (TESTS="files" JOBS=2)
+test: $(READY) browser ## Run all tests on all cores (TESTS="files" JOBS=2)
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(TESTS)
 
 .PHONY: lint
@@ -86,6 +86,10 @@ distclean: clean ## The same, and the virtual environment
 .PHONY: system
 system:
 	@scripts/system-packages.sh $(PYTHON)
+
+.PHONY: browser
+browser: | system
+	@scripts/system-packages.sh $(PYTHON) --with-browser
 
 # The scripts in a virtual environment name its folder, so a copied or moved checkout starts anew.
 ifneq ($(file <$(READY)),$(CURDIR))

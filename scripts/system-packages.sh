@@ -3,7 +3,10 @@
 # confinement. Installs what is missing where it may (Debian's packages; as root, or by a sudo
 # that asks nothing), else stops with the one command to type.
 #
-#   scripts/system-packages.sh PYTHON
+#   scripts/system-packages.sh PYTHON [--with-browser]
+#
+# With the second argument also of a Chromium for the tests that look at pages. They are skipped
+# without one, so where it cannot be installed, that is said and no more.
 set -euo pipefail
 
 python=${1:-python3}
@@ -109,21 +112,34 @@ apt_install() {
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
   stop "Python 3.11 or newer is needed and $python is not: pass one, as in: make PYTHON=python3.12"
 
-look
-[[ ${#faults[@]} -eq 0 ]] && exit 0
-
-found=$(printf '%s; ' "${faults[@]}")
-found=${found%; }
-type_this=$(command_to_type)
-may_install || stop "$found. Type: $type_this"
-
-say "$found. Installing: ${debian[*]}"
 # The list of packages may be missing or out of date, and need not be fetched where it is neither.
-if ! apt_install >/dev/null 2>&1; then
-  as_root apt-get update </dev/null >/dev/null || stop "$found, and apt-get update failed. Type: $type_this"
-  apt_install >/dev/null || stop "$found, and apt-get install failed. Type: $type_this"
+bring() {
+  apt_install >/dev/null 2>&1 && return
+  as_root apt-get update </dev/null >/dev/null || { failed="apt-get update"; return 1; }
+  apt_install >/dev/null || { failed="apt-get install"; return 1; }
+}
+
+look
+if [[ ${#faults[@]} -ne 0 ]]; then
+  found=$(printf '%s; ' "${faults[@]}")
+  found=${found%; }
+  type_this=$(command_to_type)
+  may_install || stop "$found. Type: $type_this"
+  say "$found. Installing: ${debian[*]}"
+  bring || stop "$found, and $failed failed. Type: $type_this"
+  hash -r
+  look
+  [[ ${#faults[@]} -eq 0 ]] || stop "${faults[*]}, although the system's packages are installed: put a better one first on the PATH"
 fi
 
-hash -r
-look
-[[ ${#faults[@]} -eq 0 ]] || stop "${faults[*]}, although the system's packages are installed: put a better one first on the PATH"
+has_browser() { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
+
+if [[ ${2:-} == --with-browser ]] && ! has_browser; then
+  debian=(chromium) others=(chromium)
+  if may_install; then
+    say "no Chromium on the PATH. Installing: chromium"
+    bring || true
+    hash -r
+  fi
+  has_browser || say "no Chromium on the PATH, so tests that look at pages are skipped. Type: $(command_to_type)"
+fi

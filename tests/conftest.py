@@ -1,12 +1,18 @@
-"""What the tests share: where the real inputs lie that cannot be part of the project."""
+"""What the tests share: where the real inputs lie that cannot be part of the project, and a browser."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from browsing import FLAGS, NAMES, find_chromium
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 PROJECT = Path(__file__).resolve().parent.parent
 
@@ -25,3 +31,17 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"needs real inputs that are not part of the project: no folder {folder}")
     return folder
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The system's Chromium, headless; skips where there is none. `browsing.visit` opens pages in it."""
+    found = find_chromium()
+    if found is None:
+        pytest.skip(f"needs a Chromium, no download: none of {', '.join(NAMES)} is on the PATH")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=list(FLAGS), headless=True)
+        yield browser
+        browser.close()

@@ -131,7 +131,7 @@ def test_environment_yml_lists_the_same_as_pyproject() -> None:
 
 def test_make_alone_prints_a_line_for_each_target() -> None:
     makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
-    targets = set(re.findall(r"^\.PHONY: ([a-z]+)$", makefile, flags=re.MULTILINE)) - {"system"}
+    targets = set(re.findall(r"^\.PHONY: ([a-z]+)$", makefile, flags=re.MULTILINE)) - {"system", "browser"}
     assert targets >= {"report", "test", "lint", "lab", "verify", "bench", "lock", "clean"}
     done = subprocess.run(["make"], cwd=PROJECT, capture_output=True, text=True, check=True, timeout=60)
     assert {line.split()[1] for line in done.stdout.splitlines()} == targets, done.stdout
@@ -157,10 +157,10 @@ def program(folder: Path, name: str, body: str) -> None:
     (folder / name).chmod(0o755)
 
 
-def system_packages(path: Path, python: str) -> subprocess.CompletedProcess[str]:
+def system_packages(path: Path, python: str, *options: str) -> subprocess.CompletedProcess[str]:
     """Run the script with that PATH alone."""
     return subprocess.run(
-        [PROJECT / "scripts" / "system-packages.sh", python],
+        [PROJECT / "scripts" / "system-packages.sh", python, *options],
         env={"PATH": str(path), "LC_ALL": "C.UTF-8"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -219,6 +219,39 @@ def test_missing_programs_are_installed_in_one_call_after_an_update_where_needed
     calls = log.read_text(encoding="utf-8").splitlines()
     assert [call.split()[0] for call in calls] == ["install", "update", "install"]
     assert "vim bubblewrap" in calls[2]
+
+
+def link(folder: Path, *names: str) -> None:
+    """Put this machine's own programs into the folder."""
+    for name in names:
+        (folder / name).symlink_to(shutil.which(name) or pytest.skip(f"no {name}"))
+
+
+def test_a_browser_for_the_tests_is_installed_where_that_may_be(
+    bare_path: Path, python: str, tmp_path: Path
+) -> None:
+    link(bare_path, "vim", "bwrap")
+    if os.geteuid() != 0:
+        program(bare_path, "sudo", 'shift; exec "$@"')
+    program(bare_path, "true", "")
+    program(
+        bare_path,
+        "apt-get",
+        f'echo "$@" >>{tmp_path}/log; case $* in *chromium) /bin/ln -s /bin/true {bare_path}/chromium;; esac',
+    )
+    assert system_packages(bare_path, python).returncode == 0
+    assert not (tmp_path / "log").exists(), "only the tests need one"
+    for _ in range(2):
+        assert system_packages(bare_path, python, "--with-browser").returncode == 0
+    (call,) = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
+    assert call.endswith(" chromium")
+
+
+def test_no_browser_is_said_and_no_more(bare_path: Path, python: str) -> None:
+    link(bare_path, "vim", "bwrap")
+    done = system_packages(bare_path, python, "--with-browser")
+    assert done.returncode == 0
+    assert "tests that look at pages are skipped. Type: your system's installer for: chromium" in done.stderr
 
 
 def test_an_old_python_is_refused_with_the_way_out(bare_path: Path) -> None:

@@ -27,6 +27,7 @@ from vimlib.report import (
     notebook_parameters,
     run_report,
 )
+from vimlib.report.inputs import page_key
 from vimlib.report.page import article, headings, wrap
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -226,7 +227,7 @@ def test_a_failing_notebook_leaves_latest_and_names_the_cell(tmp_path: Path) -> 
     assert os.readlink(out / "latest") == "2026-02-03-good"
     page = (out / "latest" / "index.html").read_text(encoding="utf-8")
     assert sys.executable in page, "the kernel is this interpreter"
-    assert sorted(path.name for path in good.folder.iterdir()) == ["05_page.ipynb", "index.html"]
+    assert sorted(path.name for path in good.folder.glob("[!.]*")) == ["05_page.ipynb", "index.html"]
 
     for name in ("good", "bad"):
         with pytest.raises(NotebookFailed) as caught:
@@ -310,6 +311,84 @@ def test_notebooks_run_at_once_and_all_failures_are_named(tmp_path: Path) -> Non
     assert caught.value.notebook == "02_a.ipynb"
     assert "ValueError: first (and 03_b.ipynb, cell 3 (under “Page of 03_b”): KeyError" in str(caught.value)
     assert caught.value.executed.is_file()
+
+
+def test_a_page_is_made_again_only_where_its_inputs_changed(tmp_path: Path) -> None:
+    database, price = tmp_path / "store", tmp_path / "price.txt"
+    database.write_text("one", encoding="utf-8")
+    price.write_text("1", encoding="utf-8")
+    books = [
+        write_notebook(tmp_path / "02_overview.ipynb", "print(open(database).read())"),
+        write_notebook(tmp_path / "03_b.ipynb", "print(names)"),
+    ]
+    out = tmp_path / "reports"
+
+    def made(name: str, *, later: int = 0, run_all: bool = False, **parameters: object) -> ReportResult:
+        return run_report(
+            name,
+            database=database,
+            parameters={"names": ["price.txt"], **parameters},
+            notebooks=books,
+            out=out,
+            created=WHEN + datetime.timedelta(days=later),
+            run_all=run_all,
+            progress=False,
+        )
+
+    both = {"02_overview.ipynb", "03_b.ipynb"}
+    assert set(made("first").executed) == both
+    again = made("second", later=1)
+    assert again.executed == ()
+    page = (again.folder / "b.html").read_text(encoding="utf-8")
+    assert "2026-02-04 04:05 UTC" in page and "executed 2026-02-03 04:05 UTC" in page
+    assert set(made("again", run_all=True).executed) == both
+    assert set(made("third", times=3).executed) == both
+
+    write_notebook(books[1], "raise ValueError('broken')")
+    with pytest.raises(NotebookFailed):
+        made("fourth")
+    write_notebook(books[1], "print(names)", "print(times)")
+    assert made("fourth").executed == ("03_b.ipynb",), "what was good in a failed report is not done twice"
+    database.write_text("two", encoding="utf-8")
+    changed = made("fifth")
+    assert set(changed.executed) == both
+    assert "two" in changed.front.read_text(encoding="utf-8")
+
+
+def test_a_file_named_by_a_parameter_counts_by_its_content(tmp_path: Path) -> None:
+    book = write_notebook(tmp_path / "02_a.ipynb")
+    file = tmp_path / "prices.json"
+    file.write_text("1", encoding="utf-8")
+    key = page_key(book, {"names": [], "path": str(file)}, "store")
+    assert page_key(book, {"names": [], "path": str(file), "show_progress": True}, "store") == key
+    file.write_text("2", encoding="utf-8")
+    assert page_key(book, {"names": [], "path": str(file)}, "store") != key
+    assert page_key(book, {"names": [], "path": str(file)}, "other") != key
+
+
+def test_a_load_is_repeated_only_where_its_sources_or_the_store_changed(tmp_path: Path) -> None:
+    answers, database = tmp_path / "answers.json", tmp_path / "store.duckdb"
+    answers.write_text('{"t1-shebang-first": "4Gddggp"}', encoding="utf-8")
+
+    def made() -> ReportResult:
+        return run_report(
+            "x",
+            database=database,
+            parameters={"sources": [str(answers), str(tmp_path / "nothing.json")], "solvers": ["noop"]},
+            notebooks=[NOTEBOOKS / "01_load.ipynb"],
+            out=tmp_path / "out",
+            progress=False,
+        )
+
+    assert made().rejections[0].endswith("expected Inspect logs or solutions")
+    (tmp_path / "nothing.json").write_text('{"t1-duplicate-table": "ZZ"}', encoding="utf-8")
+    assert made().executed == ("01_load.ipynb",), "a source that could not be read may be readable now"
+    assert made().executed == ()
+    answers.write_text('{"t1-shebang-first": "4GddggP"}', encoding="utf-8")
+    assert made().executed == ("01_load.ipynb",)
+    assert made().executed == ()
+    database.unlink()
+    assert made().executed == ("01_load.ipynb",)
 
 
 def test_an_overview_of_a_hostile_store_says_its_findings(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
 from pathlib import Path
 
 from vimlib.cli import options as shared
@@ -19,7 +18,6 @@ from vimlib.cli.terminal import say, shows_progress, table
 
 
 def _report(options: argparse.Namespace) -> int:
-    from vimlib.load import read_outcome
     from vimlib.prices import read_prices
     from vimlib.replay import find_vim
     from vimlib.report import run_report
@@ -31,31 +29,28 @@ def _report(options: argparse.Namespace) -> int:
     solvers = solvers_asked(options)
     if options.prices is not None:
         read_prices(options.prices)
-    with tempfile.TemporaryDirectory() as folder:
-        outcome = Path(folder, "outcome.json")
-        result = run_report(
-            options.name,
-            database=options.database,
-            parameters={
-                "suites": [absolute_suite(suite) for suite in suites_asked(options)],
-                "sources": [str(path.absolute()) for path in options.runs],
-                "solvers": solvers,
-                "confinement": confinement.value,
-                "scheduler": options.scheduler,
-                "mixed_vim": options.mixed_vim,
-                "cache": "" if options.cache is None else str(options.cache.absolute()),
-                "outcome_file": str(outcome),
-                "prices": "" if options.prices is None else str(options.prices.absolute()),
-                "with_errata": options.with_errata,
-            },
-            out=options.out,
-            show_code=options.show_code,
-        )
-        rejected = read_outcome(outcome)
-    for line in rejected:
+    result = run_report(
+        options.name,
+        database=options.database,
+        parameters={
+            "suites": [absolute_suite(suite) for suite in suites_asked(options)],
+            "sources": [str(path.absolute()) for path in options.runs],
+            "solvers": solvers,
+            "confinement": confinement.value,
+            "scheduler": options.scheduler,
+            "mixed_vim": options.mixed_vim,
+            "cache": "" if options.cache is None else str(options.cache.absolute()),
+            "prices": "" if options.prices is None else str(options.prices.absolute()),
+            "with_errata": options.with_errata,
+        },
+        out=options.out,
+        show_code=options.show_code,
+        run_all=options.run_all,
+    )
+    for line in result.rejections:
         say(line)
     print(f"{result.latest / 'index.html'} ({result.folder}; {result.wall_seconds:.0f} s)")
-    return REJECTED if rejected else 0
+    return REJECTED if result.rejections else 0
 
 
 def _load(options: argparse.Namespace) -> int:
@@ -94,6 +89,9 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--with-errata", action="store_true", help="count tasks that cannot be judged fairly too"
     )
     report.add_argument("--show-code", action="store_true", help="pages show their code, folded")
+    report.add_argument(
+        "--run-all", action="store_true", help="make also the pages of whose inputs nothing changed"
+    )
     report.set_defaults(run=_report)
 
     load = commands.add_parser(

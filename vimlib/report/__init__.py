@@ -6,7 +6,8 @@ all of it is good, so that `reports/latest` never shows half a report and stays 
 one when a notebook fails; what was executed until then is kept in `reports/<date>-<name>.failed/`.
 
 notebooks: which pages there are, and their parameters. execution, kernel, inside: one notebook
-executed. page, article/, style.css, page.js: one executed notebook as HTML. This package computes
+executed. inputs: what a page was made from, so that it is not made
+again for nothing. page, article/, style.css, page.js: one executed notebook as HTML. This package computes
 nothing that a page shows: that is the notebooks' calls into the others.
 """
 
@@ -21,12 +22,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from vimlib.records import VimlibError
 from vimlib.report.execution import NotebookFailed, execute
+from vimlib.report.inputs import Made, file_sha256, load_key, loaded_key, page_key, recall, remember
 from vimlib.report.kernel import Watch
 from vimlib.report.notebooks import (
     FRONT,
@@ -86,6 +88,8 @@ class Page:
     """Name in the navigation."""
     notebook: str
     """File name of the executed notebook beside it."""
+    executed: datetime.datetime | None = None
+    """Time of the report for which it was executed, where that was an earlier one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,10 @@ class ReportResult:
     """In the order of the navigation, front page first."""
     wall_seconds: float
     """Time for executing and rendering."""
+    rejections: tuple[str, ...] = ()
+    """A line for everything that the load could not take."""
+    executed: tuple[str, ...] = ()
+    """File names of the notebooks that were run now; the others had no new inputs."""
 
 
 def run_report(
@@ -115,6 +123,7 @@ def run_report(
     show_code: bool = False,
     cell_timeout_seconds: int | None = None,
     kernels: int | None = None,
+    run_all: bool = False,
     progress: bool | None = None,
 ) -> ReportResult:
     """Execute the notebooks, write their pages and move `latest` on.
@@ -131,6 +140,7 @@ def run_report(
     `show_code`: pages show the code of each step, folded.
     `cell_timeout_seconds`: a cell that takes longer has failed; None: no limit.
     `kernels`: notebooks that run at once; by default one a processor.
+    `run_all`: execute also the pages of whose inputs nothing changed since an earlier report.
     `progress`: names each notebook on standard error and passes on what its cells write there, such
         as bars; given to every notebook as `show_progress`; by default, where a terminal looks on.
 
@@ -161,58 +171,128 @@ def run_report(
     failed = out / f"{folder.name}.failed"
     shutil.rmtree(building, ignore_errors=True)
     building.mkdir(parents=True)
+    work = _Work(
+        building,
+        Path(database),
+        when,
+        recalled={} if run_all else recall(out),
+        cell_seconds=cell_timeout_seconds,
+        progress=progress,
+    )
     try:
-        failures = _execute_all(plan, building, cell_timeout_seconds, kernels, progress)
+        failures = work.execute_all(plan, kernels or len(os.sched_getaffinity(0)))
+        remember(building, work.made)
         if failures:
             shutil.rmtree(failed, ignore_errors=True)
             building.rename(failed)
             raise _kept(failures, failed)
-        pages = _write_pages(building, files, name, when, show_code)
+        pages = _write_pages(building, files, name, when, show_code, work.made)
         _replace_folder(building, folder)
     finally:
         shutil.rmtree(building, ignore_errors=True)
     shutil.rmtree(failed, ignore_errors=True)
     _point(latest, folder.name)
-    return ReportResult(folder, folder / pages[0].file, latest, pages, time.monotonic() - begin)
+    rejections = tuple(line for made in work.made.values() for line in made.rejections)
+    spent = time.monotonic() - begin
+    return ReportResult(
+        folder, folder / pages[0].file, latest, pages, spent, rejections, tuple(work.executed)
+    )
 
 
-def _execute_all(
-    plan: Sequence[tuple[Path, Mapping[str, Any]]],
-    building: Path,
-    cell_seconds: int | None,
-    kernels: int | None,
-    progress: bool,
-) -> list[NotebookFailed]:
-    """Execute the notebooks; the failures in their order. The load runs in this thread, alone."""
+class _Work:
+    """The notebooks of one report, executed or taken from an earlier one."""
 
-    def one(notebook: Path, values: Mapping[str, Any], watch: Watch) -> None:
-        if progress:
+    def __init__(
+        self,
+        building: Path,
+        database: Path,
+        created: datetime.datetime,
+        *,
+        recalled: Mapping[tuple[str, str], tuple[Path, Made]],
+        cell_seconds: int | None,
+        progress: bool,
+    ) -> None:
+        self._building = building
+        self._database = database
+        self._created = created
+        self._recalled = recalled
+        self._cell_seconds = cell_seconds
+        self._progress = progress
+        self.made: dict[str, Made] = {}
+        self.executed: list[str] = []
+
+    def execute_all(
+        self, plan: Sequence[tuple[Path, Mapping[str, Any]]], kernels: int
+    ) -> list[NotebookFailed]:
+        """Do the load in this thread, alone, then the others; the failures in the plan's order."""
+        rest = []
+        for notebook, values in plan:
+            if name_of(notebook) != LOAD:
+                rest.append((notebook, values))
+                continue
+            try:
+                self._load(notebook, values)
+            except NotebookFailed as failure:
+                return [failure]
+        store = file_sha256(self._database)
+        keys = {notebook: page_key(notebook, values, store) for notebook, values in rest}
+        failures = []
+        with _pool(kernels) as pool:
+            running = [
+                pool.submit(self._execute, notebook, values)
+                for notebook, values in rest
+                if not self._taken(notebook, keys[notebook])
+            ]
+            for future in running:
+                try:
+                    notebook = future.result()
+                except NotebookFailed as failure:
+                    failures.append(failure)
+                else:
+                    self.made[notebook.name] = Made(keys[notebook], self._created)
+        return failures
+
+    def _load(self, notebook: Path, values: Mapping[str, Any]) -> None:
+        before = load_key(notebook, values)
+        done = loaded_key(before, file_sha256(self._database))
+        if done is not None and self._taken(notebook, done):
+            return
+        outcome = self._building / ".outcome.json"
+        if "outcome_file" in notebook_parameters(notebook):
+            values = {**values, "outcome_file": str(outcome.absolute())}
+        self._execute(notebook, values, Watch())
+        rejections: tuple[str, ...] = ()
+        if outcome.is_file():
+            from vimlib.load import read_outcome
+
+            rejections = read_outcome(outcome)
+            outcome.unlink()
+        key = loaded_key(before, file_sha256(self._database))
+        self.made[notebook.name] = Made(key or "", self._created, rejections)
+
+    def _taken(self, notebook: Path, key: str) -> bool:
+        """Whether an earlier report has the page, which then is in this one too."""
+        found = self._recalled.get((notebook.name, key))
+        if found is None:
+            return False
+        executed, made = found
+        shutil.copyfile(executed, self._building / notebook.name)
+        self.made[notebook.name] = made
+        return True
+
+    def _execute(self, notebook: Path, values: Mapping[str, Any], watch: Watch) -> Path:
+        if self._progress:
             print(f"{notebook.name} …", file=sys.stderr, flush=True)
+        self.executed.append(notebook.name)
         execute(
             notebook,
-            building / notebook.name,
+            self._building / notebook.name,
             values,
             watch=watch,
-            cell_seconds=cell_seconds,
-            passes_on_stderr=progress,
+            cell_seconds=self._cell_seconds,
+            passes_on_stderr=self._progress,
         )
-
-    first = [step for step in plan if name_of(step[0]) == LOAD]
-    rest = [step for step in plan if name_of(step[0]) != LOAD]
-    for notebook, values in first:
-        try:
-            one(notebook, values, Watch())
-        except NotebookFailed as failure:
-            return [failure]
-    failures = []
-    with _pool(kernels or len(os.sched_getaffinity(0))) as pool:
-        running = [pool.submit(one, notebook, values) for notebook, values in rest]
-        for future in running:
-            try:
-                future.result()
-            except NotebookFailed as failure:
-                failures.append(failure)
-    return failures
+        return notebook
 
 
 class _Pool:
@@ -224,10 +304,10 @@ class _Pool:
 
     def submit(
         self,
-        function: Callable[[Path, Mapping[str, Any], Watch], None],
+        function: Callable[[Path, Mapping[str, Any], Watch], Path],
         notebook: Path,
         values: Mapping[str, Any],
-    ) -> Future[None]:
+    ) -> Future[Path]:
         watch = Watch()
         self.watches.append(watch)
         return self._threads.submit(function, notebook, values, watch)
@@ -261,11 +341,19 @@ def _kept(failures: Sequence[NotebookFailed], folder: Path) -> NotebookFailed:
 
 
 def _write_pages(
-    folder: Path, notebooks: Sequence[Path], name: str, created: datetime.datetime, show_code: bool
+    folder: Path,
+    notebooks: Sequence[Path],
+    name: str,
+    created: datetime.datetime,
+    show_code: bool,
+    made: Mapping[str, Made],
 ) -> tuple[Page, ...]:
     from vimlib.report.page import render
 
-    pages = arrange(notebooks)
+    pages = tuple(
+        replace(page, executed=then) if (then := made[page.notebook].executed) != created else page
+        for page in arrange(notebooks)
+    )
     for page in pages:
         text = render(folder / page.notebook, page, pages, report=name, created=created, show_code=show_code)
         (folder / page.file).write_text(text, encoding="utf-8")

@@ -143,6 +143,7 @@ def wrap(article: str, page: Page, pages: Sequence[Page], *, report: str, create
         version=__version__,
         created=f"{created:%Y-%m-%d %H:%M} UTC",
         created_iso=f"{created:%Y-%m-%dT%H:%M:%SZ}",
+        executed=f"{page.executed:%Y-%m-%d %H:%M} UTC" if page.executed else "",
         style=Markup((_HERE / "style.css").read_text(encoding="utf-8")),
         script=Markup(script),
         script_source=f"'sha256-{digest}'",

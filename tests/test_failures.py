@@ -7,15 +7,11 @@ texts belong to their sites: only their hashes are here.
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
-
 import pytest
+from failing import CASES, judge_cases
 
-from vimlib import keys
 from vimlib.failures import EVIDENCE, RULES, classify, likeness, looks_like_keys, looks_like_prose, wrong_keys
-from vimlib.judge import Judgement, judge
+from vimlib.judge import Judgement
 from vimlib.records import (
     Attempt,
     AttemptStatus,
@@ -24,50 +20,16 @@ from vimlib.records import (
     FailureMode,
     Outcome,
     Protocol,
-    Run,
-    RunKind,
     Suite,
     Task,
 )
 from vimlib.replay import trace
 
-DATA = Path(__file__).parent / "data"
-CASES: list[dict[str, Any]] = [
-    json.loads(line) for line in (DATA / "failures.jsonl").read_text().splitlines()
-]
-
-
-def attempt_of(case: dict[str, Any], protocol: Protocol) -> Attempt:
-    completion = case["completion"]
-    return Attempt(
-        case["id"],
-        1,
-        1,
-        AttemptStatus(case.get("status", "answered")),
-        completion=completion,
-        keys=None if completion is None else keys.extract(completion, protocol),
-        stop_reason=case.get("stop_reason"),
-        error=case.get("error"),
-    )
-
 
 @pytest.fixture(scope="module")
 def judged() -> tuple[Judgement, Suite]:
-    """All cases as one suite, answered by one run a protocol, judged in a real Vim."""
-    tasks = tuple(Task(case["id"], case["start"], case["target"]) for case in CASES)
-    suite = Suite("cases", "1", "0" * 64, tasks, tuple(Protocol))
-    runs = [
-        Run(
-            id=protocol.value,
-            kind=RunKind.MODEL,
-            name="cases",
-            suite_hash=suite.hash,
-            protocol=protocol,
-            attempts=tuple(attempt_of(case, protocol) for case in CASES if case["protocol"] == protocol),
-        )
-        for protocol in Protocol
-    ]
-    return judge(runs, [suite]), suite
+    """All cases, judged in a real Vim."""
+    return judge_cases()
 
 
 def failures_of(judgement: Judgement, suite: Suite) -> dict[str, Failure | None]:

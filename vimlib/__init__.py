@@ -10,7 +10,7 @@ everything in one DuckDB file; questions are asked of the store alone::
         runs ────┤
      solvers ────┤
                  ▼
-     sandbox ─> replay ─> score ─> failures ─> judge ─> generate
+     sandbox ─> replay ─> score ─> failures ─> judge ─> repair ─> generate
                                                  │
                                                  │   prices
                                                  │    │
@@ -38,6 +38,7 @@ libraries::
     score     the final buffer against the target      records, keys
     failures  why a failed answer failed               records, keys, score
     judge     answers replayed, scored, compared       records, replay, sandbox, score, tqdm
+    repair    what would have mended a failed answer   records, keys, sandbox, replay, score, failures, tqdm
     generate  drawn tasks, kept or rejected            records, keys, suites, solvers, sandbox, replay,
                                                        judge, tqdm
     prices    what an attempt cost                     records, genai_prices, yaml

@@ -356,7 +356,12 @@ def _split(case: _Case) -> str | None:
 def _bad_notation(case: _Case) -> str | None:
     if case.outcome is Outcome.BAD_KEYS:
         return case.replay.detail if case.replay else None
-    foreign = _foreign_names(case.keys, case.protocol)
+    # What stands in the target, or in the start, may be typed as text on purpose.
+    foreign = [
+        name
+        for name in _foreign_names(case.keys, case.protocol)
+        if name not in case.target and name not in case.start
+    ]
     return f"typed as text: {', '.join(foreign[:5])}" if foreign else None
 
 
@@ -494,7 +499,8 @@ RULES: Final[tuple[Rule, ...]] = (
         FailureMode.BAD_NOTATION,
         Stage.ANSWER,
         "The keys break the notation or cannot be given to a Vim; or a key name of another notation stands "
-        "in them, which is typed as text (`\\<Esc>`; in golf also `<C-[>` or `<Escape>`).",
+        "in them and in neither buffer, which is typed as text (`\\<Esc>`; in golf also `<C-[>` or "
+        "`<Escape>`).",
         _bad_notation,
     ),
     Rule(

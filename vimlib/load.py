@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass
@@ -32,6 +32,7 @@ from vimlib.records import (
     VimBuild,
     VimlibError,
 )
+from vimlib.repair import Failed, mend
 from vimlib.replay import find_vim, fingerprint
 from vimlib.runs import find_sources, read_runs
 from vimlib.sandbox import Confinement
@@ -181,6 +182,9 @@ def load(
         executor=executor,
         progress=progress,
     )
+    failures = _failures(
+        judgement.runs, known, confinement=confinement, cache=cache, executor=executor, progress=progress
+    )
     builds = Counter(done.vim for done in judgement.replays.values())
     if len(builds) > 1:
         counted = ", ".join(
@@ -199,7 +203,7 @@ def load(
             )
             if judged.run.kind is RunKind.MODEL:
                 writer.add_costs(judged.run, costs_of(judged.run, prices))
-            writer.add_failures(judged.run, _failures(judged, known[judged.run.suite_hash]))
+            writer.add_failures(judged.run, failures[judged.run.id])
     own = {run.id for run in solved}
     rows = [
         *(_suite_row(suite, change) for suite, change in zip(reading.suites, suite_changes, strict=True)),
@@ -221,16 +225,42 @@ def load(
     )
 
 
-def _failures(judged: Judged, suite: Suite) -> Iterator[tuple[Attempt, Failure, Repair | None]]:
-    """Why attempts of a run failed, judged ones and those that the provider lost."""
-    tasks = {task.id: task for task in suite.tasks}
-    verdicts = {(one.attempt.task_id, one.attempt.epoch, one.attempt.attempt): one for one in judged.verdicts}
-    for attempt in judged.run.attempts:
-        found = verdicts.get((attempt.task_id, attempt.epoch, attempt.attempt))
-        replay, score = (found.replay, found.score) if found else (None, None)
-        failure = classify(tasks[attempt.task_id], judged.run.protocol, attempt, replay, score)
-        if failure is not None:
-            yield attempt, failure, None
+_Failures = dict[str, list[tuple[Attempt, Failure, Repair | None]]]
+
+
+def _failures(
+    judged: Sequence[Judged],
+    suites: Mapping[str, Suite],
+    *,
+    confinement: Confinement,
+    cache: Path | None,
+    executor: Executor | None,
+    progress: bool,
+) -> _Failures:
+    """Why attempts failed, judged ones and those that the provider lost, and what would have mended
+    them; by run."""
+    found: list[tuple[str, Failure, Failed]] = []
+    for one in judged:
+        tasks = {task.id: task for task in suites[one.run.suite_hash].tasks}
+        verdicts = {(v.attempt.task_id, v.attempt.epoch, v.attempt.attempt): v for v in one.verdicts}
+        for attempt in one.run.attempts:
+            verdict = verdicts.get((attempt.task_id, attempt.epoch, attempt.attempt))
+            replay, score = (verdict.replay, verdict.score) if verdict else (None, None)
+            task = tasks[attempt.task_id]
+            failure = classify(task, one.run.protocol, attempt, replay, score)
+            if failure is not None:
+                found.append((one.run.id, failure, Failed(task, one.run.protocol, attempt, replay)))
+    repairs = mend(
+        [failed for _, _, failed in found],
+        confinement=confinement,
+        cache=cache,
+        executor=executor,
+        progress=progress,
+    )
+    by_run: _Failures = {one.run.id: [] for one in judged}
+    for (run_id, failure, failed), repair in zip(found, repairs, strict=True):
+        by_run[run_id].append((failed.attempt, failure, repair))
+    return by_run
 
 
 def _solved(database: Path, name: str, suite: Suite, protocol: Protocol) -> Run:

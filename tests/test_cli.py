@@ -471,10 +471,12 @@ def test_load_lists_what_it_stored(vimlib: Command, tmp_path: Path) -> None:
     first, second = vimlib(*given), vimlib(*given)
     assert (first.code, first.error) == (second.code, second.error) == (0, "")
     [_, run, *solvers, _] = first.out.splitlines()[1:]
-    assert run.split()[:3] == ["mine.json", "run", "mine"] and run.split()[-4:] == ["2", "0", "1", "added"]
-    assert [line.split()[-1] for line in solvers] == ["added", "added"]
-    *rows, summary = second.out.splitlines()[1:]
-    assert {line.split()[-1] for line in rows} == {"unchanged"}
+    assert run.split()[:3] == ["mine.json", "solutions", "mine"]
+    assert run.split()[-4:] == ["2", "2", "0", "1"]
+    assert [line.split()[-3:-1] for line in solvers] == [["3", "0"], ["3", "0"]]
+    [_, again, *others, summary] = second.out.splitlines()[1:]
+    assert again.split()[-4:] == ["2", "0", "0", "1"]
+    assert [line.split()[-3:-1] for line in others] == [["0", "0"], ["0", "0"]]
     assert " 0 done now" in summary
 
 
@@ -502,7 +504,7 @@ def not_utf8(path: Path) -> str:
 
 def empty_folder(path: Path) -> str:
     path.mkdir()
-    return f"{path}: no .eval or .json file here or below; expected"
+    return f"{path}: no .eval, .json, .jsonl or .csv file here or below; expected"
 
 
 def missing_file(path: Path) -> str:
@@ -525,7 +527,9 @@ def test_a_bad_source_is_one_line_and_the_rest_is_loaded(
     assert ran.code == 3
     [line] = ran.said
     assert line.startswith(said)
-    assert [row[2] for row in ran.rows[1:-1]] == ["mine", "noop", "noop"]
+    [_, rejected, *loaded, _] = ran.rows
+    assert rejected[0].endswith(source.name) and rejected[-1].split()[-1] == line.split()[-1]
+    assert [row[2] for row in loaded] == ["mine", "noop", "noop"]
 
 
 TASK = {"id": "a", "start": "x", "target": "y"}
@@ -552,7 +556,9 @@ def test_a_bad_suite_is_one_line_and_the_rest_is_loaded(
     assert ran.code == 3
     [line] = ran.said
     assert line.startswith(f"{bad}, {said}")
-    assert [row[2] for row in ran.rows[:-1]] == ["little", "noop", "noop"]
+    [suites, rejected, *loaded, _] = ran.rows
+    assert (suites[2], rejected[0]) == ("little", str(bad) if len(str(bad)) <= 48 else rejected[0])
+    assert [row[2] for row in loaded] == ["noop", "noop"]
 
 
 def test_nothing_but_bad_input_stores_nothing(vimlib: Command, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from vimlib.records import Protocol, VimlibError
@@ -29,6 +30,7 @@ __all__ = [
     "GOLF_ARGUMENT_LIMIT",
     "GOLF_NAMES",
     "BadNotation",
+    "Stripped",
     "Undeliverable",
     "Untranslatable",
     "check_deliverable",
@@ -39,6 +41,7 @@ __all__ = [
     "literal",
     "split",
     "translate",
+    "without_phantoms",
 ]
 
 
@@ -403,6 +406,30 @@ EXTRACTION_RULES: Mapping[Protocol, str] = MappingProxyType(
     {Protocol.GOLF: "golf/last-line-1", Protocol.BENCH: "bench/first-fence-1"}
 )
 """Name and version of the rule by which `extract` reads an answer; a change of rule is a new version."""
+
+_PHANTOM = re.compile(r"<fd-[0-9a-f]{2}>", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Stripped:
+    """Recorded keys without the phantoms among them."""
+
+    clean: str
+    phantoms: int
+    """How many were stripped."""
+    raw_keystrokes: int
+    """Keys before that, each phantom as one, the others as golf counts."""
+
+
+def without_phantoms(recorded: str) -> Stripped:
+    """A person's keys as typed, from a log that Vim recorded, in golf's notation.
+
+    Newer Vims write events that nobody typed (a timer, a change of focus) into a key log as `<fd-6d>` and
+    the like, which golf would take for seven characters each.
+    """
+    clean, phantoms = _PHANTOM.subn("", recorded)
+    return Stripped(clean, phantoms, count(clean, Protocol.GOLF) + phantoms)
+
 
 _LANGUAGE = re.compile(r"[^\s<:]+")
 

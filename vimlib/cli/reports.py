@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vimlib.cli import options as shared
 from vimlib.cli.options import (
@@ -15,6 +16,9 @@ from vimlib.cli.options import (
     suites_asked,
 )
 from vimlib.cli.terminal import say, shows_progress, table
+
+if TYPE_CHECKING:
+    from vimlib.load import LoadedRow
 
 
 def _report(options: argparse.Namespace) -> int:
@@ -68,12 +72,42 @@ def _load(options: argparse.Namespace) -> int:
         progress=shows_progress(),
         prices=None if options.prices is None else read_prices(options.prices),
     )
-    heads = ("source", "kind", "name", "suite", "protocol", "attempts", "errors", "passed", "change")
-    table(heads, ([getattr(row, head) for head in heads] for row in result.rows if row.rejected is None))
+    heads = ("file", "kind", "run", "suite", "protocol", "attempts", "new", "errors", "passed", "rejected")
+    table(
+        heads,
+        (
+            (
+                _short(row.source, 48),
+                row.format or row.kind,
+                row.name,
+                row.suite,
+                row.protocol,
+                row.attempts,
+                row.new,
+                row.errors,
+                row.passed,
+                _why(row),
+            )
+            for row in result.rows
+        ),
+    )
     print(f"{result.replays} distinct replays, {result.replayed} done now, {result.seconds:.1f} s")
     for line in result.rejections:
         say(line)
     return REJECTED if result.rejections else 0
+
+
+def _why(row: LoadedRow) -> str | None:
+    """The reason of a rejection without the file, which stands beside it; whole it is said below."""
+    return None if row.rejected is None else _short(row.rejected.removeprefix(row.source).lstrip(":, "), 60)
+
+
+def _short(text: str, width: int) -> str:
+    return (
+        text
+        if len(text) <= width
+        else f"{text[: width // 2 - 1]}\N{HORIZONTAL ELLIPSIS}{text[-width // 2 :]}"
+    )
 
 
 def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

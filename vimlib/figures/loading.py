@@ -13,7 +13,12 @@ from vimlib.figures.blocks import Block, Tile, lede, notice, tiles
 from vimlib.figures.canvas import plain
 from vimlib.figures.tables import Column, Table, blank, count, missing, percent, place, seconds, text
 
-KINDS = {"suite": "Suites of tasks", "run": "Runs from files", "solver": "Runs of solvers, made here"}
+KINDS = {
+    "suite": "Suites of tasks",
+    "run": "Runs from files",
+    "published": "Results as published, without answers: nothing to replay",
+    "solver": "Runs of solvers, made here",
+}
 """What the kinds of rows are called, in the order shown."""
 
 CHANGES = {"added": "new", "replaced": "replaced", "unchanged": "already there"}
@@ -25,7 +30,8 @@ def _numbers(rows: pd.DataFrame) -> tuple[int, int, int, int]:
     kinds = good["kind"].astype(str)
     return (
         int((kinds == "suite").sum()),
-        int((kinds == "run").sum()),
+        # A retried run stands in several files; a frame of old has no ids.
+        int(good.loc[kinds == "run", "run_id"].fillna("").map(lambda id: id or object()).nunique()),
         int((kinds == "solver").sum()),
         int(rows["rejected"].notna().sum()),
     )
@@ -38,7 +44,7 @@ def _plural(n: int, what: str) -> str:
 def summary(rows: pd.DataFrame, *, replays: int, replayed: int, wall_seconds: float) -> Block:
     """The load in a sentence or two, and in tiles."""
     suites, runs, solvers, rejected = _numbers(rows)
-    attempts = int(rows["attempts"].sum())
+    attempts = int(rows.loc[rows["kind"].astype(str) != "published", "attempts"].sum())
     sentences = [
         f"{_plural(suites, 'suite')} and {_plural(runs + solvers, 'run')} with "
         f"{_plural(attempts, 'attempt')} are in the store; judging them took {seconds(wall_seconds)}."
@@ -70,7 +76,7 @@ def summary(rows: pd.DataFrame, *, replays: int, replayed: int, wall_seconds: fl
 
 
 def loaded_table(rows: pd.DataFrame) -> Table:
-    """What is in the store now; one row a suite or run, without the rejected ones."""
+    """What is in the store now; one row a suite, file of a run or of published results, or solver."""
     good = rows[rows["rejected"].isna()]
     order = {kind: place for place, kind in enumerate(KINDS)}
     good = good.assign(
@@ -95,7 +101,9 @@ def loaded_table(rows: pd.DataFrame) -> Table:
             ),
             Column("protocol", "Protocol", show=lambda v: "" if missing(v) else str(v)),
             Column("tasks", "Tasks", "number", blank),
+            Column("format", "Format", show=lambda v: "" if missing(v) else plain(v, 40)),
             Column("attempts", "Attempts", "number", blank),
+            Column("new", "New", "number", blank, help="Of them, those that the store did not have."),
             Column(
                 "errors",
                 "Errors",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vimlib.records import Run, Suite, VimlibError
+from vimlib.records import PublishedResult, Run, Suite, VimlibError
 
 
 class RunError(VimlibError):
@@ -29,6 +29,10 @@ class SourceContents:
     """One line for each answer that could not be taken as it stands; the rest was read."""
     notes: tuple[str, ...] = ()
     """One line for each thing worth knowing that is nobody's fault."""
+    published: tuple[PublishedResult, ...] = ()
+    """Results without answers."""
+    kind: str = ""
+    """What the file is, in words for a table."""
 
 
 def storable(text: str) -> str:

@@ -1,26 +1,22 @@
-"""Runs out of Inspect's logs, read with Inspect's own API.
+"""Runs out of Inspect's logs: any task's, of any version, whole or cut short.
 
-Inspect has changed its log format several times (JSON, zipped JSON, Zstandard), and its
-own reader knows them all; ours would not. What we take is the answer and its
-circumstances: the log's verdict is kept for comparison and never trusted, and the answer
-is taken from the completion anew under the protocol's own rule.
+What we take is the answer and its circumstances: the log's verdict is kept for comparison and never
+trusted, and the answer is taken from the completion anew under the protocol's own rule. Inspect has
+changed what a sample holds several times; its own records know all forms, so each sample goes through
+them. The file itself is read entry by entry (`logfiles`), because Inspect's reader wants it whole.
 
 `inspect_ai` costs more than a second to import, so it is imported when a log is read.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
-import gc
 import hashlib
-import io
 import json
-import logging
 import re
-import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -32,20 +28,21 @@ from vimlib.records import (
     Protocol,
     Run,
     RunKind,
+    RunSource,
     Suite,
     Task,
-    TokenUsage,
     Track,
     TurnState,
 )
+from vimlib.runs import logfiles
 from vimlib.runs.contents import RunError, SourceContents, lone_surrogate, storable
+from vimlib.runs.lineage import HOLE, RETRY, content_id
 from vimlib.runs.matching import SeenTask, UnknownTasks, in_words, match_suite
+from vimlib.runs.tokens import Reported, Version, of_inspect, version_of
 from vimlib.suites import build_suite, created_from_id
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
-    from inspect_ai.model import ModelUsage
-    from inspect_ai.scorer import Score as InspectScore
 
 
 class NotALog(RunError):
@@ -57,7 +54,7 @@ class CutShort(RunError):
 
 
 class DamagedLog(RunError):
-    """The file is a log, and Inspect's own reader fails on it."""
+    """The file is a log, and nothing in it can be used."""
 
 
 class UnknownTask(RunError):
@@ -75,8 +72,8 @@ class TaskRules:
     protocol: Protocol
     suite_name: str
     """Name of a suite that is taken from the log itself."""
-    scorer: str
-    """The task's own scorer, preferred where a log has several."""
+    scorer: str | None
+    """The task's own scorer, preferred where a log has several; None: not known."""
     track: Track = Track.SINGLE
     turn_state: TurnState | None = None
     version: str | None = None
@@ -91,14 +88,21 @@ TASKS: Mapping[str, TaskRules] = MappingProxyType(
 """By task name, without the package that Inspect puts before it (`inspect_evals/`)."""
 
 _ZIP_MAGIC = b"PK\x03\x04"
-_BATCH = 200
 # The transcript is most of a sample and says nothing that we need.
-_UNREAD = frozenset({"messages", "events", "events_data", "timelines", "store", "attachments"})
+_UNREAD = ("messages", "events", "events_data", "timelines", "store", "attachments")
 
 
 def is_zip(head: bytes) -> bool:
     """Whether a file that begins with `head` may be an `.eval` log."""
     return head.startswith(_ZIP_MAGIC)
+
+
+def begins_as_json_log(head: bytes) -> bool:
+    """Whether a file that begins with `head` has the outline of an Inspect log, which may be cut short."""
+    text = head.decode("utf-8-sig", "replace")
+    return bool(re.match(r'\s*\{\s*"version"\s*:\s*\d+\s*,', text)) and bool(
+        re.search(r'"eval"\s*:\s*\{', text)
+    )
 
 
 def is_json_log(document: object) -> bool:
@@ -107,94 +111,120 @@ def is_json_log(document: object) -> bool:
 
 
 def read(path: Path, suites: Sequence[Suite], format: Literal["eval", "json"]) -> SourceContents:
-    """The one run in an Inspect log, its attempts in the log's order.
+    """The one run in an Inspect log, its attempts in the data set's order.
 
-    `format` is what the content is, whatever the file's name ends with. The suite is the
-    first of `suites` that holds the log's tasks; failing that, one is made from the
-    buffers that the log carries (`metadata.input` and the sample's target) and returned.
-    A log of a run that was stopped gives the samples that it holds, none besides.
-    A listed sample that cannot be read is a problem and an attempt without an answer.
+    `format` is what the content is, whatever the file's name ends with. The suite is the first of
+    `suites` that holds the log's tasks, ids and buffers alike; failing that, one is made from the
+    buffers that the log carries, and returned. The protocol is the task's where it is known or the
+    log says it, else the suite's. A log of a run that was stopped gives the samples that it holds; one
+    that was cut short those that can be read, and a problem. A listed sample that cannot be read is
+    a problem and an attempt without an answer. Retries within the run are attempts of their own.
 
     Raises `NotALog`, `CutShort`, `DamagedLog`, `UnknownTask`, `UnknownTasks`, `NoSamples`.
     """
-    if format == "eval":
-        _check_zip(path)
-    try:
-        with _quiet_asyncio():
-            header, samples, holes = _contents(path, format)
-    except Exception as error:
-        # Inspect's reader meets foreign bytes with whatever its parsers raise; to the
-        # user they all mean the same.
+    log = _contents(path, format)
+    header = log.header
+    if not log.found and log.holes:
         raise DamagedLog(
-            f"{path}: Inspect's reader fails on this log ({_reason(error)}); expected a whole log, copy it "
-            "anew or repair it with `inspect log recover`"
-        ) from error
-    rules = _rules(path, header)
-    if holes and not samples:
-        raise DamagedLog(
-            f"{path}: not one of its {len(holes)} samples can be read (first: {holes[0].reason}); expected a "
-            "whole log, copy it anew or repair it with `inspect log recover`"
+            f"{path}: not one of its {len(log.holes)} samples can be read (first: {log.holes[0].reason}); "
+            "expected a whole log, copy it anew or repair it with `inspect log recover`"
         )
-    if not samples:
+    if not log.found and log.damage is not None:
+        raise CutShort(
+            f"{path}: begins as an Inspect log and {log.damage} before its first sample; expected a whole "
+            "file, copy it anew"
+        )
+    if not log.found:
         raise NoSamples(
             f"{path}: the log of task '{header.eval.task}' (status {header.status}) holds no sample; "
             "there is nothing to replay"
         )
-    suite, carried, notes = _suite(path, header, samples, suites, rules)
+    rules = _rules(path, header)
+    suite, carried, notes = _suite(path, log, suites, rules)
+    protocol = rules.protocol if rules is not None else suite.protocols[0]
     scorers = _scorers(header, rules)
     attempts, problems = [], []
-    for sample in samples:
-        attempt, problem = _attempt(sample, rules.protocol, scorers)
-        if rules.track is Track.MULTI:
-            attempt = _in_turns(attempt, sample)
-        attempts.append(attempt)
-        if problem is not None:
-            problems.append(f"{path}: sample '{sample.id}', epoch {sample.epoch}: {problem}")
-    for hole in holes:
+    for sample in log.found:
+        of_sample, found = _attempts(sample, protocol, scorers, log.version)
+        if rules is not None and rules.track is Track.MULTI:
+            of_sample[-1] = _in_turns(of_sample[-1], sample)
+        attempts += of_sample
+        problems += [f"{path}: sample '{sample.id}', epoch {sample.epoch}: {problem}" for problem in found]
+    held = {task.id for task in suite.tasks}
+    for hole in log.holes:
         problem = f"cannot be read from the log ({hole.reason})"
         problems.append(f"{path}: sample '{hole.id}', epoch {hole.epoch}: {problem}")
         # An attempt at a task that the suite does not hold could not be stored.
-        if any(task.id == hole.id for task in suite.tasks):
+        if hole.id in held:
             attempts.append(
-                Attempt(hole.id, hole.epoch, attempt=1, status=AttemptStatus.PROVIDER_ERROR, error=problem)
+                Attempt(
+                    hole.id,
+                    hole.epoch,
+                    attempt=1,
+                    status=AttemptStatus.PROVIDER_ERROR,
+                    error=problem,
+                    source_id=f"{HOLE}{hole.id}:{hole.epoch}",
+                )
             )
+    if log.damage is not None:
+        problems.append(
+            f"{path}: {log.damage}; {len(log.found)} samples could be read and are taken, copy it anew if "
+            "there is a whole one"
+        )
+    digest = _sha256(path)
+    # A retried or resumed run keeps its task id from log to log.
+    identity = header.eval.task_id or header.eval.eval_id
     run = Run(
-        id=f"inspect:{header.eval.eval_id}",
+        id=f"inspect:{identity}",
         kind=RunKind.MODEL,
         name=header.eval.model,
         suite_hash=suite.hash,
-        protocol=rules.protocol,
-        attempts=tuple(attempts),
+        protocol=protocol,
+        attempts=tuple(_numbered(attempts, digest)),
         source=path.name,
-        source_sha256=_sha256(path),
-        extraction=keys.EXTRACTION_RULES[rules.protocol],
-        track=rules.track,
-        turn_state=rules.turn_state,
-        prompt_version=rules.prompt_version or _prompt_version(header),
+        source_sha256=digest,
+        extraction=keys.EXTRACTION_RULES[protocol],
+        track=Track.SINGLE if rules is None else rules.track,
+        turn_state=None if rules is None else rules.turn_state,
+        prompt_version=(rules.prompt_version if rules is not None else None) or _prompt_version(header),
         task_name=header.eval.task,
         task_version=str(header.eval.task_version),
         status=header.status,
         created=_moment(header.eval.created),
         settings=_settings(header),
         packages=dict(header.eval.packages),
+        samples_planned=_planned(header),
+        sources=(
+            RunSource(
+                sha256=digest,
+                name=path.name,
+                created=_moment(header.eval.created),
+                status=header.status,
+                harness_id=header.eval.eval_id,
+                harness_version=header.eval.packages.get("inspect_ai"),
+                samples=len(log.found),
+                header_tokens=_header_tokens(header),
+                damage=log.damage,
+            ),
+        ),
     )
-    return SourceContents((run,), (suite,) if carried else (), tuple(problems), tuple(notes))
+    return SourceContents(
+        (run,), (suite,) if carried else (), tuple(problems), tuple(notes), kind="Inspect log"
+    )
 
 
-def _check_zip(path: Path) -> None:
-    # A zip's table of contents stands at its end: without one the file was cut short.
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = set(archive.namelist())
-    except zipfile.BadZipFile:
-        raise CutShort(
-            f"{path}: begins as an Inspect log ({path.stat().st_size:,} bytes) but its end is missing; "
-            "expected a whole file, copy it anew"
-        ) from None
-    if not names & {"header.json", "_journal/start.json"}:
-        raise NotALog(
-            f"{path}: is a zip file without header.json; expected an Inspect log, as `inspect eval` writes it"
-        )
+def _numbered(attempts: Sequence[Attempt], digest: str) -> Iterator[Attempt]:
+    """Attempts of one sample numbered from 1 in the log's order: a sample may be written again."""
+    made: dict[tuple[str, int], int] = {}
+    seen: set[tuple[str, int, str | None]] = set()
+    for attempt in attempts:
+        key = (attempt.task_id, attempt.epoch)
+        # What is written again brings its history along once more.
+        if (*key, attempt.source_id) in seen:
+            continue
+        seen.add((*key, attempt.source_id))
+        made[key] = made.get(key, 0) + 1
+        yield dataclasses.replace(attempt, attempt=made[key], source_sha256=digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,83 +236,216 @@ class _Hole:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """What we need of a sample; the record of Inspect that it comes from is a hundred times its size."""
+
+    id: str
+    epoch: int
+    seen: SeenTask
+    metadata: Mapping[str, Any]
+    """Without the start and target."""
+    completion: str | None
+    reasoning: str | None
+    stop_reason: str | None
+    seconds: float | None
+    error: str | None
+    limit: str | None
+    uuid: str | None
+    scores: Mapping[str, Any]
+    """Value by scorer."""
+    usage: tuple[Reported, ...]
+    retries: tuple[tuple[str, tuple[Reported, ...]], ...]
+    """Message and tokens, as far as they are known, of each attempt before this one."""
+
+
+@dataclass(slots=True)
+class _Log:
+    """What a log holds."""
+
+    header: EvalLog
+    version: Version | None
+    found: list[_Sample] = field(default_factory=list)
+    holes: list[_Hole] = field(default_factory=list)
+    damage: str | None = None
+
+
 def _reason(error: Exception) -> str:
     """What a parser of Inspect's raised, in one line of bearable length."""
     return f"{type(error).__name__}: {' '.join(storable(str(error)).split())[:120]}"
 
 
-@contextmanager
-def _quiet_asyncio() -> Iterator[None]:
-    # When a read fails, the tasks beside it are dropped, and asyncio says so on standard
-    # error once they are collected. The one line that the user needs comes from us.
-    logger = logging.getLogger("asyncio")
-    before = logger.disabled
-    logger.disabled = True
+def _contents(path: Path, format: Literal["eval", "json"]) -> _Log:
+    import inspect_ai.log  # noqa: F401 (teaches zipfile Zstandard)
+
+    header: dict[str, Any] | None = None
+    start: dict[str, Any] | None = None
+    samples: list[_Sample] = []
+    holes: list[_Hole] = []
+    texts: dict[str, str] = {}
+    broken: str | None = None
+    damage: str | None = None
+    entries = logfiles.of_zip(path) if format == "eval" else logfiles.of_json(path)
+    names = set()
     try:
-        yield
-    finally:
-        logger.disabled = before
+        for entry in entries:
+            names.add(entry.name)
+            if entry.name == logfiles.HEADER:
+                header, broken = entry.value, entry.unreadable
+            elif entry.name == logfiles.START:
+                start = entry.value
+            elif entry.unreadable is not None:
+                holes.append(_Hole(*_named(entry), entry.unreadable))
+            else:
+                _take(entry, samples, holes, texts)
+    except logfiles.CutShort as error:
+        damage = f"is cut short ({error})"
+    except ValueError as error:
+        damage = f"is damaged ({_reason(error)})"
+    if broken is not None:
+        raise DamagedLog(
+            f"{path}: the log's header cannot be read ({broken}); expected a whole log, copy it anew or "
+            "repair it with `inspect log recover`"
+        )
+    if (header is None or "eval" not in header) and start is None:
+        if damage is not None:
+            raise CutShort(
+                f"{path}: begins as an Inspect log ({path.stat().st_size:,} bytes) and {damage} before what "
+                "the run was; expected a whole file, copy it anew"
+            )
+        raise NotALog(
+            f"{path}: is a zip file without header.json; expected an Inspect log, as `inspect eval` writes it"
+        )
+    try:
+        parsed = _header(header if header is not None else {**(start or {}), "status": "started"})
+    except Exception as error:
+        # Inspect's records meet foreign values with whatever their parsers raise.
+        raise DamagedLog(
+            f"{path}: Inspect's reader fails on this log ({_reason(error)}); expected a whole log, copy it "
+            "anew or repair it with `inspect log recover`"
+        ) from error
+    order = {str(id): place for place, id in enumerate(parsed.eval.dataset.sample_ids or ())}
+    samples.sort(key=lambda one: (order.get(one.id, len(order)), one.epoch))
+    version = version_of(parsed.eval.packages.get("inspect_ai"))
+    read = {(one.id, one.epoch) for one in samples}
+    unread = [hole for hole in holes if (hole.id, hole.epoch) not in read]
+    return _Log(parsed, version, samples, unread, damage)
 
 
-def _contents(path: Path, format: Literal["eval", "json"]) -> tuple[EvalLog, list[EvalSample], list[_Hole]]:
-    from inspect_ai.log import (
-        read_eval_log,
-        read_eval_log_sample_summaries,
-        read_eval_log_samples_by_id,
+def _header(values: Mapping[str, Any]) -> EvalLog:
+    from inspect_ai.log import EvalLog
+
+    known = {name: value for name, value in values.items() if name not in ("samples", "reductions")}
+    return EvalLog.model_validate(known)
+
+
+def _take(entry: logfiles.Entry, samples: list[_Sample], holes: list[_Hole], texts: dict[str, str]) -> None:
+    from inspect_ai.log import EvalSample
+
+    value = entry.value
+    if not isinstance(value, dict):
+        holes.append(_Hole(*_named(entry), "is no sample"))
+        return
+    retries = tuple(_retry(one) for one in value.get("error_retries") or () if isinstance(one, dict))
+    lean = {name: part for name, part in value.items() if name not in (*_UNREAD, "error_retries")}
+    try:
+        try:
+            sample = EvalSample.model_validate(lean)
+        except ValueError as error:
+            if "surrogate" not in str(error):
+                raise
+            # Inspect writes lone surrogates out as text (\\ud800) and refuses them as JSON escapes,
+            # which other writers of its format leave. They are made into its form.
+            sample = EvalSample.model_validate(_written_out(lean))
+        samples.append(_sample(sample, retries, texts))
+    except Exception as error:
+        id, epoch = value.get("id"), value.get("epoch")
+        of = (str(id), epoch) if id is not None and isinstance(epoch, int) else _named(entry)
+        holes.append(_Hole(*of, _reason(error)))
+
+
+def _named(entry: logfiles.Entry) -> tuple[str, int]:
+    return logfiles.sample_of(entry.name) or (entry.name, 1)
+
+
+def _written_out(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {_written_out(name): _written_out(item) for name, item in value.items()}
+    return [_written_out(item) for item in value] if isinstance(value, list) else value
+
+
+def _retry(retry: Mapping[str, Any]) -> tuple[str, tuple[Reported, ...]]:
+    """Message of a failed attempt, and the tokens of the model calls that its history holds."""
+    usages = []
+    for event in retry.get("events") or ():
+        output = event.get("output") if isinstance(event, dict) and event.get("event") == "model" else None
+        usage = output.get("usage") if isinstance(output, dict) else None
+        if isinstance(usage, dict):
+            usages.append(_reported(str(event.get("model") or ""), usage))
+    return str(retry.get("message") or ""), tuple(usages)
+
+
+def _reported(model: str, usage: Mapping[str, Any]) -> Reported:
+    return Reported(
+        model=model,
+        input_tokens=usage.get("input_tokens") or 0,
+        output_tokens=usage.get("output_tokens") or 0,
+        total_tokens=usage.get("total_tokens") or 0,
+        cache_read_tokens=usage.get("input_tokens_cache_read"),
+        cache_write_tokens=usage.get("input_tokens_cache_write"),
+        reasoning_tokens=usage.get("reasoning_tokens"),
     )
 
-    location = path.resolve().as_posix()
-    if format == "json":
-        log = _json_log(path)
-        return log, log.samples or [], []
-    header = read_eval_log(location, header_only=True, format=format)
-    # Summaries come sorted by id; the data set's order is the suite's.
-    order = {str(id): place for place, id in enumerate(header.eval.dataset.sample_ids or ())}
-    wanted = [(one.id, one.epoch) for one in read_eval_log_sample_summaries(location, format=format)]
-    wanted.sort(key=lambda one: (order.get(str(one[0]), len(order)), one[1]))
-    samples: list[EvalSample] = []
-    holes: list[_Hole] = []
 
-    def take(some: Sequence[tuple[str | int, int]]) -> None:
-        try:
-            samples.extend(
-                read_eval_log_samples_by_id(location, some, format=format, exclude_fields=set(_UNREAD))
-            )
-        except Exception as error:
-            # One bad sample fails the whole batch: take them singly and keep the good ones.
-            if len(some) == 1:
-                holes.append(_Hole(str(some[0][0]), some[0][1], _reason(error)))
-            else:
-                for one in some:
-                    take([one])
+def _sample(
+    sample: EvalSample, retries: tuple[tuple[str, tuple[Reported, ...]], ...], texts: dict[str, str]
+) -> _Sample:
+    metadata = dict(sample.metadata or {})
+    own = dict(_own(metadata))
+    start = own.get("start", metadata.pop("input", None))
+    targets = [sample.target] if isinstance(sample.target, str) else sample.target
+    target = own.get("target", targets[0] if targets else None)
 
-    # Batches bound what is held besides the answers: a sample's transcript can be megabytes.
-    for batch in _batches(wanted):
-        take(batch)
-    if holes:
-        gc.collect()
-    return header, samples, holes
+    def shared(text: Any) -> str | None:
+        """The same text once in memory: every epoch of a task repeats its buffers."""
+        return texts.setdefault(text, text) if isinstance(text, str) else None
 
-
-def _json_log(path: Path) -> EvalLog:
-    from inspect_ai.log import read_eval_log
-
-    try:
-        return read_eval_log(path.resolve().as_posix(), format="json")
-    except ValueError as error:
-        if "surrogate" not in str(error):
-            raise
-    # Inspect writes lone surrogates out as text (\ud800) and refuses to read them as
-    # JSON escapes, which other writers of its format leave. They are made into its form.
-    document = json.loads(path.read_text(encoding="utf-8-sig"))
-    text = json.dumps(document, ensure_ascii=False)
-    written_out = re.sub("[\ud800-\udfff]", lambda found: f"\\\\u{ord(found[0]):04x}", text)
-    return read_eval_log(io.BytesIO(written_out.encode("utf-8")), format="json")
+    output = sample.output
+    choices = output.choices
+    usage = dict(sample.model_usage)
+    if not usage and output.usage is not None:
+        usage = {output.model or "": output.usage}
+    own = {name: part for name, part in own.items() if name not in ("start", "target")}
+    return _Sample(
+        id=str(sample.id),
+        epoch=sample.epoch,
+        seen=SeenTask(str(sample.id), start=shared(start), target=shared(target)),
+        metadata={**{name: shared(part) or part for name, part in metadata.items()}, OWN: own},
+        completion=output.completion if choices else None,
+        reasoning=_reasoning(choices[0].message.content) if choices else None,
+        stop_reason=output.stop_reason if choices else None,
+        seconds=output.time,
+        error=None if sample.error is None else storable(sample.error.message),
+        limit=None if sample.limit is None else sample.limit.type,
+        uuid=sample.uuid,
+        scores={name: score.value for name, score in (sample.scores or {}).items()},
+        usage=tuple(_reported(model, one.model_dump()) for model, one in usage.items()),
+        retries=retries,
+    )
 
 
-def _batches(wanted: Sequence[tuple[str | int, int]]) -> Iterator[Sequence[tuple[str | int, int]]]:
-    for first in range(0, len(wanted), _BATCH):
-        yield wanted[first : first + _BATCH]
+def _reasoning(content: Any) -> str | None:
+    """The reasoning text in a message; of redacted reasoning its summary, if there is one."""
+    if isinstance(content, str):
+        return None
+    parts = [
+        (getattr(part, "summary", None) if part.redacted else part.reasoning)
+        for part in content
+        if part.type == "reasoning"
+    ]
+    return "\n\n".join(storable(part) for part in parts if part) or None
 
 
 OWN = "vimlib"
@@ -291,7 +454,8 @@ each sample (`inspect_tasks.logged` has the fields)."""
 OWN_SCORER = "replay"
 
 
-def _rules(path: Path, header: EvalLog) -> TaskRules:
+def _rules(path: Path, header: EvalLog) -> TaskRules | None:
+    """The rules of the log's task; None: not known, a suite at hand has to tell."""
     said = (header.eval.metadata or {}).get(OWN)
     if isinstance(said, dict):
         try:
@@ -310,62 +474,71 @@ def _rules(path: Path, header: EvalLog) -> TaskRules:
                 f"{path}: is a log of task '{header.eval.task}' of another vimlib, which says of itself what "
                 f"this one does not know ({error}); known tracks: {', '.join(Track)}"
             ) from None
-    name = header.eval.task.rsplit("/", 1)[-1]
-    if name not in TASKS:
-        raise UnknownTask(
-            f"{path}: is a log of task '{header.eval.task}', whose rules are not known; "
-            f"known: {', '.join(TASKS)}"
-        )
-    return TASKS[name]
+    return TASKS.get(header.eval.task.rsplit("/", 1)[-1])
 
 
-def _own(sample: EvalSample) -> Mapping[str, Any]:
-    """What one of our tasks said of the sample; of other tasks' samples nothing."""
-    said = (sample.metadata or {}).get(OWN)
+def _own(metadata: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """What one of our tasks said in the metadata of a log or sample; of other tasks nothing."""
+    said = (metadata or {}).get(OWN)
     return said if isinstance(said, dict) else {}
 
 
-def _seen(sample: EvalSample) -> SeenTask:
-    metadata = sample.metadata or {}
-    start = _own(sample).get("start", metadata.get("input"))
-    targets = [sample.target] if isinstance(sample.target, str) else sample.target
-    return SeenTask(
-        str(sample.id),
-        start=start if isinstance(start, str) else None,
-        target=targets[0] if targets else None,
-    )
+def _planned(header: EvalLog) -> int | None:
+    """Samples that the run set out to answer, over all epochs; None: the log does not say."""
+    chosen = header.eval.dataset.sample_ids
+    tasks = len(chosen) if chosen else header.eval.dataset.samples
+    return None if tasks is None else tasks * (header.eval.config.epochs or 1)
+
+
+def _header_tokens(header: EvalLog) -> int | None:
+    usages = header.stats.model_usage.values() if header.stats is not None else ()
+    return sum(one.total_tokens for one in usages) or None
 
 
 def _suite(
-    path: Path, header: EvalLog, samples: Sequence[EvalSample], suites: Sequence[Suite], rules: TaskRules
+    path: Path,
+    log: _Log,
+    suites: Sequence[Suite],
+    rules: TaskRules | None,
 ) -> tuple[Suite, bool, list[str]]:
     """The suite answered, whether it comes from the log itself, and notes."""
-    seen = {_seen(sample): sample for sample in samples}
-    found = match_suite(seen, suites)
+    first = {sample.seen: sample for sample in reversed(log.found)}
+    seen = {one: first[one] for one in dict.fromkeys(sample.seen for sample in log.found)}
+    # A log that names the very suite is of that one, though another may hold the same tasks.
+    said = _own(log.header.eval.metadata).get("suite_hash")
+    named = [suite for suite in suites if suite.hash == said]
+    found = match_suite(seen, [*named, *(suite for suite in suites if suite not in named)])
     if found.suite is not None:
         return found.suite, False, []
     ids = {one.id for one in seen}
+    task = log.header.eval.task
+    if rules is None:
+        raise UnknownTask(
+            f"{path}: is a log of task '{task}', whose rules are not known, and its {len(ids)} tasks are of "
+            f"no suite at hand ({in_words(found.reasons)}); known: {', '.join(TASKS)}, and tasks of this "
+            "project; give the suite's file too (--suite)"
+        )
     if len(ids) < len(seen) or any(one.start is None or one.target is None for one in seen):
         raise UnknownTasks(
-            f"{path}: log of task '{header.eval.task}' with {len(ids)} tasks that no suite at hand holds "
+            f"{path}: log of task '{task}' with {len(ids)} tasks that no suite at hand holds "
             f"({in_words(found.reasons)}), and the log does not carry their start and target; give the "
             "suite's file too (--suite)"
         )
     suite = build_suite(
         rules.suite_name,
-        [_task(one, sample.metadata or {}) for one, sample in seen.items()],
+        [_task(one, sample.metadata) for one, sample in seen.items()],
         (rules.protocol,),
         origin=f"carried by the Inspect log {path.name}",
     )
-    if rules.version is not None and (header.eval.metadata or {})[OWN].get("suite_hash") == suite.hash:
-        suite = replace(suite, version=rules.version)
+    if rules.version is not None and said == suite.hash:
+        suite = dataclasses.replace(suite, version=rules.version)
     note = f"{path}: its {len(ids)} tasks are taken from the log itself ({in_words(found.reasons)})"
     return suite, True, [note] if suites else []
 
 
 def _task(seen: SeenTask, metadata: Mapping[str, Any]) -> Task:
     assert seen.start is not None and seen.target is not None
-    if isinstance(said := metadata.get(OWN), dict):
+    if said := _own(metadata):
         return _own_task(seen.id, seen.start, seen.target, said)
     # In the data set `detail` is the challenge's title and description; the task builds
     # its prompt there, in which a blank line and a fence follow the title, and keeps the
@@ -419,21 +592,21 @@ def _own_task(task_id: str, start: str, target: str, said: Mapping[str, Any]) ->
     )
 
 
-def _in_turns(attempt: Attempt, sample: EvalSample) -> Attempt:
+def _in_turns(attempt: Attempt, sample: _Sample) -> Attempt:
     """An attempt of our multi-turn task, with the turns that it noted while it played them.
 
     An edit that did not come to its end, because the provider failed or the run was stopped on the
     way, is no answer, whatever the earlier turns left.
     """
-    noted = _own(sample).get("turns")
+    noted = _own(sample.metadata).get("turns")
     turns = [turn for turn in (noted if isinstance(noted, list) else ()) if isinstance(turn, dict)]
     played = tuple(str(turn["keys"]) for turn in turns if isinstance(turn.get("keys"), str))
     seconds = [turn["seconds"] for turn in turns if isinstance(turn.get("seconds"), int | float)]
     status = attempt.status
-    if status is AttemptStatus.ANSWERED and not _own(sample).get("ended"):
+    if status is AttemptStatus.ANSWERED and not _own(sample.metadata).get("ended"):
         cancelled = sample.limit is not None or (sample.error is None)
         status = AttemptStatus.CANCELLED if cancelled else AttemptStatus.PROVIDER_ERROR
-    return replace(
+    return dataclasses.replace(
         attempt,
         status=status,
         keys="".join(played) if played else None,
@@ -442,98 +615,90 @@ def _in_turns(attempt: Attempt, sample: EvalSample) -> Attempt:
     )
 
 
-def _attempt(sample: EvalSample, protocol: Protocol, scorers: Sequence[str]) -> tuple[Attempt, str | None]:
-    """One sample as an attempt, and what is wrong with its answer, if anything."""
-    output = sample.output
-    error = None if sample.error is None else storable(sample.error.message)
-    completion = output.completion if output.choices else None
+def _attempts(
+    sample: _Sample, protocol: Protocol, scorers: Sequence[str], version: Version | None
+) -> tuple[list[Attempt], list[str]]:
+    """One sample as its attempts, the last of them last, and what is wrong with it, if anything."""
+    history = [
+        Attempt(
+            task_id=sample.id,
+            epoch=sample.epoch,
+            attempt=number,
+            status=AttemptStatus.PROVIDER_ERROR,
+            error=storable(message),
+            usage=of_inspect(usage, version),
+            source_id=RETRY + content_id(sample.id, sample.epoch, number, message),
+        )
+        for number, (message, usage) in enumerate(sample.retries, start=1)
+    ]
+    error = sample.error
     status = AttemptStatus.ANSWERED
     taken: str | None = None
-    problem: str | None = None
-    if completion is not None:
+    problems: list[str] = []
+    if sample.completion is not None:
         # Where a scorer failed there is an error and an answer; the answer is what counts here.
-        taken = keys.extract(completion, protocol)
+        taken = keys.extract(sample.completion, protocol)
         found = lone_surrogate(taken)
         if found is not None:
             taken = None
-            problem = error = f"the answer holds {found}, which no UTF-8 text can; it counts as no answer"
+            error = f"the answer holds {found}, which no UTF-8 text can; it counts as no answer"
+            problems.append(error)
     elif error is not None:
         # Inspect names a cancelled sample by the repr of the exception, asyncio's or trio's.
         cancelled = error.startswith(("CancelledError(", "Cancelled("))
         status = AttemptStatus.CANCELLED if cancelled else AttemptStatus.PROVIDER_ERROR
     elif sample.limit is not None:
         status = AttemptStatus.CANCELLED
-        error = f"stopped by the {sample.limit.type} limit before there was an answer"
+        error = f"stopped by the {sample.limit} limit before there was an answer"
+    correct, problem = _verdict(sample.scores, scorers)
+    problems += [problem] if problem else []
     attempt = Attempt(
-        task_id=str(sample.id),
+        task_id=sample.id,
         epoch=sample.epoch,
-        attempt=1 + len(sample.error_retries or ()),
+        attempt=1 + len(history),
         status=status,
-        completion=None if completion is None else storable(completion),
+        completion=None if sample.completion is None else storable(sample.completion),
         keys=taken,
-        stop_reason=output.stop_reason if output.choices else None,
+        stop_reason=sample.stop_reason,
         error=error,
-        usage=normal_usage(sample.model_usage.values() or ([output.usage] if output.usage else ())),
-        seconds=output.time,
-        source_correct=_verdict(sample.scores or {}, scorers),
+        usage=of_inspect(sample.usage, version),
+        seconds=sample.seconds,
+        source_correct=correct,
+        reasoning=sample.reasoning,
+        source_id=sample.uuid
+        or content_id(sample.id, sample.epoch, sample.completion, error, sample.usage, sample.seconds),
     )
-    return attempt, problem
+    return [*history, attempt], problems
 
 
-def normal_usage(usages: Iterable[ModelUsage]) -> TokenUsage:
-    """The tokens of one sample, over all models that it called, in the store's normal form.
-
-    Inspect's `input_tokens` leaves cached tokens out, so all input is input + cache read +
-    cache write (`inspect_ai.model.ModelUsage`). Before 0.3.184 some providers' counts
-    included them; there the total tells, since it is then input + output as they stand.
-    A call that reports no token at all was not counted, and gives None. What Inspect
-    calls cost is mostly its own reckoning from a price list, so nothing is taken as billed.
-    """
-    counted = [one for one in usages if one.total_tokens or one.input_tokens or one.output_tokens]
-    if not counted:
-        return TokenUsage()
-
-    def all_input(one: ModelUsage) -> int:
-        cached = (one.input_tokens_cache_read or 0) + (one.input_tokens_cache_write or 0)
-        included = one.total_tokens == one.input_tokens + one.output_tokens and one.input_tokens >= cached
-        return one.input_tokens if included else one.input_tokens + cached
-
-    return TokenUsage(
-        input_tokens=sum(all_input(one) for one in counted),
-        cache_read_tokens=_sum(one.input_tokens_cache_read for one in counted),
-        cache_write_tokens=_sum(one.input_tokens_cache_write for one in counted),
-        output_tokens=sum(one.output_tokens for one in counted),
-        reasoning_tokens=_sum(one.reasoning_tokens for one in counted),
-        total_tokens=sum(one.total_tokens for one in counted),
-    )
-
-
-def _sum(values: Iterable[int | None]) -> int | None:
-    reported = [value for value in values if value is not None]
-    return sum(reported) if reported else None
-
-
-def _scorers(header: EvalLog, rules: TaskRules) -> list[str]:
+def _scorers(header: EvalLog, rules: TaskRules | None) -> list[str]:
     """The scorers whose verdict is taken, the first before the others: the task's own and no
     other where the log has it, else those that the log counts an accuracy of."""
     results = header.results.scores if header.results is not None else []
-    if rules.scorer in {one.name for one in (*results, *(header.eval.scorers or ()))}:
+    if (
+        rules is not None
+        and rules.scorer is not None
+        and rules.scorer in {one.name for one in (*results, *(header.eval.scorers or ()))}
+    ):
         return [rules.scorer]
     return [one.name for one in results if "accuracy" in one.metrics]
 
 
-def _verdict(scores: Mapping[str, InspectScore], scorers: Sequence[str]) -> bool | None:
-    """What the log itself says of a sample; None: nothing, or neither right nor wrong."""
+def _verdict(scores: Mapping[str, Any], scorers: Sequence[str]) -> tuple[bool | None, str | None]:
+    """What the log itself says of a sample (None: nothing, or neither right nor wrong), and what is
+    wrong with it."""
     names = scorers or (list(scores) if len(scores) == 1 else ())
-    value = next((scores[name].value for name in names if name in scores), None)
+    value = next((scores[name] for name in names if name in scores), None)
     if isinstance(value, dict):
         value = value.get("passed")
     if value in ("C", 1, "1"):
-        return True
+        return True, None
     # N: the scorer found no answer, which it counts as 0.
     if value in ("I", "N", 0, "0"):
-        return False
-    return None
+        return False, None
+    if isinstance(value, int | float) and not 0 <= value <= 1:
+        return None, f"the log scores it {value}; expected 0 to 1, the score is left out"
+    return None, None
 
 
 def _prompt_version(header: EvalLog) -> str | None:

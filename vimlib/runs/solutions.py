@@ -111,7 +111,7 @@ def read(
                 settings=settings,
             )
         )
-    return SourceContents(tuple(runs), problems=tuple(problems))
+    return SourceContents(tuple(runs), problems=tuple(problems), kind="solutions")
 
 
 def _attempt(task_id: str, answer: str) -> Attempt:

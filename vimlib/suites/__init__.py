@@ -15,6 +15,7 @@ from types import MappingProxyType
 from vimlib.records import Suite
 from vimlib.suites import seed
 from vimlib.suites.cache import CacheDamaged, CacheNotWritable, NotFetched
+from vimlib.suites.cache import names as fetched_names
 from vimlib.suites.content import SuiteError, build_suite, content_hash
 from vimlib.suites.download import (
     BadUrl,
@@ -38,7 +39,7 @@ from vimlib.suites.fetch import (
     load_fetched,
 )
 from vimlib.suites.fields import BUFFER_LIMIT, BufferTooLarge, MissingField, NotWritable, WrongType
-from vimlib.suites.files import SHAPES, DuplicateId, MisspeltField, UnknownFormat, load_file
+from vimlib.suites.files import SHAPES, DuplicateId, MisspeltField, UnknownFormat, holds_tasks, load_file
 from vimlib.suites.hub import NoDataFile, OtherContent, OtherRevision
 from vimlib.suites.reading import (
     EmptySuiteFile,
@@ -102,6 +103,8 @@ __all__ = [
     "fetch_challenge",
     "fetch_vimbench",
     "fetch_vimgolf",
+    "fetched_names",
+    "holds_tasks",
     "is_fetched_name",
     "load_fetched",
     "load_suite",

@@ -8,6 +8,7 @@ vimgolf-gym writes it. How records are read from bytes is `reading`'s business.
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -168,6 +169,38 @@ def load_file(
     if header is not None:
         check_header(header, suite)
     return suite
+
+
+_TASK_FIELDS = ({"start", "target"}, {"input", "target"}, {"input", "output"}, {"in", "out"})
+_ANSWER_FIELDS = {"completion", "keys", "results", "eval", "input_content"}
+
+
+def holds_tasks(path: Path) -> bool:
+    """Whether a file among results is a suite, by its first record's fields. Reads its beginning."""
+    if path.suffix not in (".json", ".jsonl"):
+        return False
+    try:
+        with path.open("rb") as file:
+            head = file.read(1 << 20).decode("utf-8-sig", "ignore").lstrip()
+    except OSError:
+        return False
+    decoder = json.JSONDecoder()
+    place = 0
+    # The first record, or a header of our own and the first behind it.
+    for _ in range(2):
+        place = head.find("{", place)
+        if place < 0 or head[:place].strip(" \t\r\n[,"):
+            return False
+        try:
+            record, end = decoder.raw_decode(head, place)
+        except (ValueError, RecursionError):
+            return False
+        if any(fields <= set(record) for fields in _TASK_FIELDS) and not _ANSWER_FIELDS & set(record):
+            return True
+        if "suite" not in record:
+            return False
+        head, place = head[end:], 0
+    return False
 
 
 def _recognise(records: Sequence[Located], listed: bool) -> Shape:

@@ -22,6 +22,8 @@ JOBS ?= $(shell echo $$(($$(nproc) + 1)))
 RUNS ?=
 SUITES ?=
 NAME ?=
+BASE ?=
+CANDIDATE ?=
 TESTS ?= tests
 COUNT ?= 100000
 suite_options = $(foreach suite,$(SUITES),--suite $(suite))
@@ -49,6 +51,10 @@ lint: $(READY) ## Check style, types, notebooks (no outputs) and shell scripts
 .PHONY: lab
 lab: $(READY) ## Open JupyterLab on the notebooks
 	$(BIN)/jupyter-lab notebooks/
+
+.PHONY: compare
+compare: $(READY) ## Compare two runs of the store (BASE=run CANDIDATE=run: ids, model names, latest)
+	$(BIN)/vimlib compare $(if $(BASE),'$(BASE)') $(if $(CANDIDATE),'$(CANDIDATE)')
 
 .PHONY: verify
 verify: $(READY) ## Replay every reference solution of the seed suite, or of SUITES, in real Vim

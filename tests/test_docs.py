@@ -47,6 +47,7 @@ NOT_RUN = {
 DRY = {
     "report": "its set-up may install; the command that it would run is run instead, as a load",
     "verify": "its set-up may install; the command that it would run is run instead",
+    "compare": "needs a store; the command is run by the page on comparing",
     "test": "would run this test",
     "lint": "takes longer than all of this file",
     "lab": "is a server that waits for a browser",

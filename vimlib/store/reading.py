@@ -71,6 +71,7 @@ VIEWS = (
     "sources_loaded",
     "suites_loaded",
     "versions",
+    "run_conditions",
 )
 """The views in `views/`, each after those that it reads."""
 

@@ -50,9 +50,9 @@ def sign_flip(differences: Sequence[float], *, seed: int, flips: int = 9999) -> 
     """Two-sided p of the hypothesis that paired differences lie evenly about 0; `None` without any.
 
     The sum of the differences against its distribution when each keeps or changes its sign
-    with equal chance: all 2ⁿ ways where these are no more than `flips`, else that many draws, in which
-    case p = (as extreme + 1) / (flips + 1). With differences of -1, 0 and 1 alone, one attempt a
-    task, it is McNemar's exact test, and computed as that.
+    with equal chance, twice the smaller tail: over all 2ⁿ ways where these are no more than `flips`,
+    else over that many draws, a tail then being (as extreme + 1) / (flips + 1). With differences
+    of -1, 0 and 1 alone, one attempt a task, it is McNemar's exact test, and computed as that.
     Source: R. A. Fisher, The Design of Experiments (1935), section 21; B. Phipson and
     G. K. Smyth, Statistical Applications in Genetics and Molecular Biology 9 (2010) 39, for the + 1.
     """

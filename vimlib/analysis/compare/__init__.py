@@ -1,0 +1,307 @@
+"""Is this run better? Two runs, or two groups of runs, compared on the tasks that both attempted.
+
+Runs on the same tasks are paired data: what is hard for one is hard for the other, and a test
+that forgets this throws most of what was learnt away. What differs between the runs besides
+the thing under study is said, what cannot be compared is refused, and a comparison that finds nothing
+says what it could have found.
+
+choosing: which runs are meant. conditions: what differs between them. metrics: what is
+compared. pairing: how. gate: as a check for CI.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from vimlib import store
+from vimlib.analysis.compare.choosing import (
+    AmbiguousRun,
+    Chosen,
+    NotComparable,
+    NothingToCompare,
+    UnknownRun,
+    choose,
+    section_columns,
+)
+from vimlib.analysis.compare.conditions import UnknownCondition, conditions, context
+from vimlib.analysis.compare.gate import BadLimit, Limit, Verdict, decide, parse_limit
+from vimlib.analysis.compare.metrics import METRICS, Metric, UnknownMetric, metric_named, samples_of
+from vimlib.analysis.compare.pairing import (
+    by_metric,
+    by_part,
+    error_counts,
+    flips,
+    paired,
+    short_names,
+    task_values,
+    unpaired,
+)
+
+__all__ = [
+    "METRICS",
+    "AmbiguousRun",
+    "BadLimit",
+    "Chosen",
+    "Comparison",
+    "Limit",
+    "Metric",
+    "NotComparable",
+    "NothingToCompare",
+    "Refusal",
+    "Side",
+    "UnknownCondition",
+    "UnknownMetric",
+    "UnknownRun",
+    "Verdict",
+    "by_metric",
+    "by_part",
+    "choose",
+    "compare",
+    "compare_or_say_why_not",
+    "conditions",
+    "confounders",
+    "decide",
+    "flips",
+    "held_against",
+    "metric_named",
+    "paired",
+    "parse_limit",
+    "samples_of",
+    "section_columns",
+    "sentence",
+    "task_values",
+    "unpaired",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a comparison."""
+
+    label: str
+    """A short name, not the other side's."""
+    runs: tuple[str, ...]
+    """Run ids."""
+    counts: dict[str, int]
+    """What became of its samples (`pairing.error_counts`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Everything that is known of a candidate against a base. Differences: candidate minus base."""
+
+    base: Side
+    candidate: Side
+    suite_name: str
+    suite_version: str
+    protocol: str
+    why: str
+    """How the two sides came to be chosen; '' where they were named."""
+    metric: str
+    """Name of the metric that it is about."""
+    alpha: float
+    seed: int
+    metrics: pd.DataFrame
+    """One row a metric (`by_metric`)."""
+    tiers: pd.DataFrame
+    """One row a tier, of the one metric (`by_part`)."""
+    categories: pd.DataFrame
+    """One row a category, of the one metric (`by_part`)."""
+    flips: pd.DataFrame
+    """One row a task that changed (`flips`)."""
+    unpaired: pd.DataFrame
+    """One row a task that is in no difference (`unpaired`)."""
+    conditions: pd.DataFrame
+    """One row a setting, version or hash (`conditions`)."""
+    context: pd.DataFrame
+    """One row a run (`conditions.context`)."""
+
+    @property
+    def about(self) -> pd.Series:
+        """The row of the metric that it is about."""
+        return self.metrics[self.metrics["metric"] == self.metric].iloc[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why there is no comparison, in one line."""
+
+    reason: str
+
+
+def compare(
+    con: store.Connection,
+    base: str = "",
+    candidate: str = "",
+    *,
+    metric: str = "pass_rate",
+    alpha: float = 0.05,
+    seed: int = 1,
+    about: str = "",
+    suite: str = "",
+    protocol: str = "",
+) -> Comparison:
+    """Compare two runs or groups of runs, named as `choose` says.
+
+    `metric`: the one that the sentence, the tiers and the categories are about. `alpha`: level of tests;
+    intervals are of 1 - alpha. `seed`: of the resampling. `about`: the condition under study. Raises
+    what `choose` raises, UnknownMetric and UnknownCondition.
+    """
+    asked = metric_named(metric)
+    if not 0 < alpha < 1:
+        raise BadLimit(f"alpha is {alpha:g}; expected a level between 0 and 1, such as 0.05")
+    chosen = choose(con, base, candidate, suite=suite, protocol=protocol)
+    runs = store.query(con, "run_conditions").set_index("run_id", drop=False)
+    rows = [runs.loc[list(ids)] for ids in (chosen.base, chosen.candidate)]
+    samples = [samples_of(con, ids) for ids in (chosen.base, chosen.candidate)]
+    left, right = samples
+    named = ["; ".join(dict.fromkeys(side["name"])) for side in rows]
+    labels = short_names(named, [chosen.base[0], chosen.candidate[0]])
+    first = rows[0].iloc[0]
+    return Comparison(
+        base=Side(labels[0], chosen.base, error_counts(left)),
+        candidate=Side(labels[1], chosen.candidate, error_counts(right)),
+        suite_name=str(first["suite_name"]),
+        suite_version=str(first["suite_version"]),
+        protocol=str(first["protocol"]),
+        why=chosen.why,
+        metric=asked.name,
+        alpha=alpha,
+        seed=seed,
+        metrics=by_metric(left, right, alpha=alpha, seed=seed),
+        tiers=by_part(left, right, asked, "tier", alpha=alpha, seed=seed),
+        categories=by_part(left, right, asked, "category", alpha=alpha, seed=seed),
+        flips=flips(left, right),
+        unpaired=unpaired(left, right),
+        conditions=conditions(rows[0], rows[1], about),
+        context=context(rows[0], rows[1]),
+    )
+
+
+def compare_or_say_why_not(
+    con: store.Connection,
+    base: str = "",
+    candidate: str = "",
+    *,
+    metric: str = "pass_rate",
+    alpha: float = 0.05,
+    seed: int = 1,
+    about: str = "",
+) -> Comparison | Refusal:
+    """`compare`, for a page that has to say something whatever the store holds.
+
+    Names that mean nothing, several runs, or runs that cannot be compared give a Refusal.
+    """
+    try:
+        return compare(con, base, candidate, metric=metric, alpha=alpha, seed=seed, about=about)
+    except (UnknownRun, AmbiguousRun, NotComparable, NothingToCompare) as error:
+        return Refusal(str(error))
+
+
+def held_against(comparison: Comparison, limit: Limit) -> Verdict:
+    """What the comparison says about a limit."""
+    row = comparison.metrics[comparison.metrics["metric"] == limit.metric].iloc[0]
+    low, high = (None if pd.isna(row[bound]) else float(row[bound]) for bound in ("low", "high"))
+    return decide(limit, low, high)
+
+
+def confounders(comparison: Comparison) -> list[str]:
+    """A line for each thing that may explain a difference and is not what is under study."""
+    frame = comparison.conditions
+    others = frame[frame["differs"] & ~frame["studied"]]
+    lines = []
+    if len(others):
+        listed = "; ".join(
+            f"{row['condition']} ({row['base']} against {row['candidate']})" for _, row in others.iterrows()
+        )
+        studied = frame[frame["studied"]]["condition"].to_list()
+        beside = f"besides the {studied[0]} " if studied else ""
+        lines.append(f"not made under the same conditions: {beside}the two sides differ in {listed}")
+    for what, side in (("base", comparison.base), ("candidate", comparison.candidate)):
+        mixed = frame[frame[what].str.contains("; ", regex=False)]["condition"].to_list()
+        if mixed and len(side.runs) > 1:
+            lines.append(f"the runs of the {what} differ among themselves in {', '.join(mixed)}")
+    return lines
+
+
+def sentence(comparison: Comparison) -> str:
+    """The finding in plain words, of the metric that the comparison is about."""
+    row = comparison.about
+    base, candidate = comparison.base.label, comparison.candidate.label
+    n = int(row["tasks"])
+    if n == 0:
+        return f"{candidate} and {base} cannot be compared: {_nothing(comparison)}."
+    tasks = f"{n} common task{'' if n == 1 else 's'}"
+    single = row["yes_or_no"] and row["base_samples"] == n and row["candidate_samples"] == n
+    if single:
+        before, after = round(row["base"] * n), round(row["candidate"] * n)
+        verb = {"beats_diff_rate": "beats diff on"}.get(str(row["metric"]), "passes")
+        if before == after:
+            pair = f"{candidate} and {base} both {verb.replace('passes', 'pass').replace('beats', 'beat')}"
+            said = f"{pair} {after} of {tasks}"
+        else:
+            said = (
+                f"{candidate} {verb} {abs(after - before)} {'more' if after > before else 'fewer'} of {tasks}"
+                f" ({after} against {before})"
+            )
+    elif abs(row["difference"]) < 1e-12:
+        said = (
+            f"{candidate} and {base} do not differ in {_low(row['label'])} on {tasks} ({_value(row, 'base')})"
+        )
+    else:
+        said = (
+            f"{row['label']}: {candidate} {_value(row, 'candidate')}, {base} {_value(row, 'base')}"
+            f" on {tasks}, {_amount(row, abs(row['difference']))}"
+            f" {'more' if row['difference'] > 0 else 'less'}"
+        )
+    return f"{said}; {_chance(row, comparison.alpha, bool(single))}."
+
+
+def _chance(row: pd.Series, alpha: float, single: bool) -> str:
+    """What chance has to say to it."""
+    if row["tasks"] == 1:
+        return "one task says nothing about others"
+    moved = int(row["more"] + row["fewer"])
+    kind = "discordant pair" if single else "task that differs"
+    plural = kind + "s" if single else "tasks that differ"
+    counted = f"with {moved} {kind if moved == 1 else plural}"
+    p = f"p = {row['p_value']:.2g}" if row["p_value"] >= 0.001 else "p < 0.001"
+    if moved == 0:
+        said = "they differ on none of them"
+    elif row["p_value"] <= alpha:
+        return f"{counted} this is more than chance ({p})"
+    else:
+        said = f"{counted} this could be chance ({p})"
+    if pd.isna(row["detectable"]):
+        return f"{said}, and so few tasks could not have shown any difference" if row["yes_or_no"] else said
+    least = _amount(row, row["detectable"], whole=True)
+    return f"{said}; a difference under {least} could easily have been missed"
+
+
+def _nothing(comparison: Comparison) -> str:
+    for side in (comparison.base, comparison.candidate):
+        if comparison.about["yes_or_no"] and side.counts["scored"] == 0:
+            return f"no answer of {side.label} has a verdict"
+    return str(comparison.about["reason"])
+
+
+def _low(label: str) -> str:
+    return label[:1].lower() + label[1:]
+
+
+def _value(row: pd.Series, column: str) -> str:
+    return _amount(row, row[column]).replace(" points", " %").replace(" point", " %")
+
+
+def _amount(row: pd.Series, value: float, *, whole: bool = False) -> str:
+    """A difference in the metric's unit. Shares in points, and a 1 of efficiency or partial as it is."""
+    if row["unit"] == "share" and row["yes_or_no"]:
+        shown = f"{100 * value:.0f}" if whole else f"{100 * value:.1f}"
+        return f"{shown} point{'' if shown in ('1', '1.0') else 's'}"
+    if row["unit"] == "share":
+        return f"{value:.3f}"
+    if row["unit"] == "tokens":
+        return f"{value:,.0f} tokens"
+    return f"${value:,.4f}" if row["unit"] == "USD" else f"{value:.2f} s"

@@ -1,0 +1,210 @@
+"""`vimlib compare`: two runs of the store against each other, for people and as a gate."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vimlib.cli.terminal import say, show, table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from vimlib.analysis.compare import Comparison
+
+BEYOND = 4
+"""Exit code: the whole interval of a difference lies beyond a limit of `--fail-if`."""
+UNDECIDED = 5
+"""Exit code: with `--strict`, the data cannot tell."""
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from vimlib import store
+    from vimlib.analysis.compare import Verdict, compare, held_against, parse_limit
+
+    limits = [parse_limit(text) for text in options.fail_if]
+    con = store.connect(options.database, with_errata=options.with_errata)
+    found = compare(
+        con,
+        options.base,
+        options.candidate,
+        metric=options.metric,
+        alpha=options.alpha,
+        seed=options.seed,
+        about=options.about,
+        suite=options.suite,
+        protocol=options.protocol or "",
+    )
+    verdicts = [(limit, held_against(found, limit)) for limit in limits]
+    if options.json:
+        gate = [{"limit": str(limit), "verdict": verdict.value} for limit, verdict in verdicts]
+        print(json.dumps({**_as_json(found), "gate": gate}, ensure_ascii=False, indent=2, allow_nan=False))
+    else:
+        _print(found)
+        for limit, verdict in verdicts:
+            show(f"{limit}: {_GATE[verdict]}")
+    said = {verdict for _, verdict in verdicts}
+    if Verdict.BEYOND in said:
+        return BEYOND
+    return UNDECIDED if options.strict and Verdict.UNDECIDED in said else 0
+
+
+_GATE = {
+    "beyond": "yes, the whole interval of the difference lies beyond it",
+    "within": "no, the whole interval of the difference lies within it",
+    "undecided": "the data cannot decide",
+}
+
+
+def _print(found: Comparison) -> None:
+    from vimlib.analysis.compare import confounders, sentence
+
+    for what, side in (("base", found.base), ("candidate", found.candidate)):
+        counts = side.counts
+        errors = counts["provider_error"] + counts["unscored"]
+        show(
+            f"{what:<9}  {side.label}: {counts['passed']} of {counts['scored']} scored samples pass,"
+            f" {errors} errors ({', '.join(side.runs)})"
+        )
+    show(f"on         {found.suite_name} {found.suite_version[:12]} under {found.protocol}")
+    if found.why:
+        show(f"chosen     {found.why}")
+    for line in confounders(found):
+        say(line)
+    print()
+    heads = (
+        "metric",
+        "tasks",
+        "base",
+        "candidate",
+        "difference",
+        "interval",
+        "more",
+        "fewer",
+        "p",
+        "p Holm",
+        "",
+    )
+    table(heads, (_line(row) for row in found.metrics.to_dict("records")))
+    for name, title in (("tiers", "tier"), ("categories", "category")):
+        parts = getattr(found, name)
+        if len(parts):
+            print()
+            table((title, *heads[1:]), (_line(row) for row in parts.to_dict("records")))
+    print()
+    show(sentence(found))
+    for change, rows in found.flips.groupby("change", sort=False):
+        show(f"{change}: {', '.join(rows['task_id'])}")
+    if len(found.unpaired):
+        show(f"not compared: {len(found.unpaired)} tasks without a verdict on both sides")
+
+
+def _line(row: dict[Any, Any]) -> list[object]:
+    def number(name: str, form: str = ".3f") -> str:
+        return "unavailable" if row[name] is None or math.isnan(row[name]) else format(row[name], form)
+
+    form = {"tokens": ",.1f", "USD": ",.5f"}.get(row.get("unit", ""), ".3f")
+    signed = "+" + form
+    what = row["metric"] if "metric" in row else row["part"]
+    if row["reason"]:
+        return [_known(what), row["tasks"], *["unavailable"] * 4, *[""] * 4, row["reason"]]
+    low, high = (number(bound, signed) for bound in ("low", "high"))
+    return [
+        _known(what),
+        row["tasks"],
+        number("base", form),
+        number("candidate", form),
+        number("difference", signed),
+        "unavailable" if low == high == "unavailable" else f"{low} to {high}",
+        row["more"],
+        row["fewer"],
+        number("p_value", ".3g"),
+        number("p_holm", ".3g"),
+        "",
+    ]
+
+
+def _known(value: Any) -> object:
+    import pandas as pd
+
+    return "none" if pd.isna(value) else value
+
+
+def _as_json(found: Comparison) -> dict[str, Any]:
+    """Everything of a comparison; null for what is not known."""
+    from vimlib.analysis.compare import confounders, sentence
+
+    sides = {
+        what: {"label": side.label, "runs": list(side.runs), **side.counts}
+        for what, side in (("base", found.base), ("candidate", found.candidate))
+    }
+    plain = ("suite_name", "suite_version", "protocol", "metric", "alpha", "seed")
+    frames = ("metrics", "tiers", "categories", "flips", "unpaired", "conditions")
+    return {
+        **sides,
+        **{name: getattr(found, name) for name in plain},
+        "sentence": sentence(found),
+        "warnings": confounders(found),
+        **{name: _records(getattr(found, name)) for name in frames},
+    }
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    import pandas as pd
+
+    from vimlib.store import decode_text
+
+    def plain(value: Any) -> Any:
+        if value is None or pd.isna(value):
+            return None
+        if isinstance(value, str):
+            return decode_text(value)
+        return value.item() if hasattr(value, "item") else value
+
+    return [{str(key): plain(value) for key, value in row.items()} for row in frame.to_dict("records")]
+
+
+def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add this module's commands."""
+    compare = commands.add_parser(
+        "compare",
+        help="compare two runs on the tasks that both attempted",
+        description="Exit codes of the gate: 4, the whole interval of the difference lies beyond a limit of"
+        " --fail-if; 5, with --strict, the data cannot decide; 0 else.",
+    )
+    names = "a run's id, the beginning of one, a model's name, or 'latest'; several with commas are a group"
+    compare.add_argument("base", nargs="?", default="", metavar="BASE", help=names)
+    compare.add_argument(
+        "candidate", nargs="?", default="", metavar="CANDIDATE", help="the same; by default 'latest'"
+    )
+    compare.add_argument(
+        "--database", type=Path, default=Path("data/vimlib.duckdb"), help="the store (%(default)s)"
+    )
+    compare.add_argument("--suite", default="", metavar="NAME", help="only runs on the suite of this name")
+    compare.add_argument("--protocol", choices=("golf", "bench"), help="only runs under this protocol")
+    compare.add_argument(
+        "--metric",
+        default="pass_rate",
+        help="what the sentence, tiers and categories are about (%(default)s)",
+    )
+    compare.add_argument(
+        "--about", default="", metavar="CONDITION", help="what is under study, instead of the model"
+    )
+    compare.add_argument("--alpha", type=float, default=0.05, help="level of the tests (%(default)s)")
+    compare.add_argument("--seed", type=int, default=1, help="of the resampling (%(default)s)")
+    compare.add_argument(
+        "--with-errata", action="store_true", help="count tasks that cannot be judged fairly too"
+    )
+    compare.add_argument("--json", action="store_true", help="print everything as JSON")
+    compare.add_argument(
+        "--fail-if",
+        action="append",
+        default=[],
+        metavar="LIMIT",
+        help="exit 4 if the difference is surely beyond it, such as 'pass_rate < -0.02'; repeatable",
+    )
+    compare.add_argument("--strict", action="store_true", help="exit 5 if the data cannot decide")
+    compare.set_defaults(run=_compare)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vimlib.cli.terminal import say, show, table
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from vimlib.analysis.compare import Comparison
 
 BEYOND = 4
@@ -60,7 +57,7 @@ _GATE = {
 
 
 def _print(found: Comparison) -> None:
-    from vimlib.analysis.compare import confounders, sentence
+    from vimlib.analysis.compare import confounders, plain_rows, sentence
 
     for what, side in (("base", found.base), ("candidate", found.candidate)):
         counts = side.counts
@@ -88,12 +85,12 @@ def _print(found: Comparison) -> None:
         "p Holm",
         "",
     )
-    table(heads, (_line(row) for row in found.metrics.to_dict("records")))
+    table(heads, (_line(row) for row in plain_rows(found.metrics)))
     for name, title in (("tiers", "tier"), ("categories", "category")):
         parts = getattr(found, name)
         if len(parts):
             print()
-            table((title, *heads[1:]), (_line(row) for row in parts.to_dict("records")))
+            table((title, *heads[1:]), (_line(row) for row in plain_rows(parts)))
     print()
     show(sentence(found))
     for change, rows in found.flips.groupby("change", sort=False):
@@ -104,16 +101,16 @@ def _print(found: Comparison) -> None:
 
 def _line(row: dict[Any, Any]) -> list[object]:
     def number(name: str, form: str = ".3f") -> str:
-        return "unavailable" if row[name] is None or math.isnan(row[name]) else format(row[name], form)
+        return "unavailable" if row[name] is None else format(row[name], form)
 
     form = {"tokens": ",.1f", "USD": ",.5f"}.get(row.get("unit", ""), ".3f")
     signed = "+" + form
-    what = row["metric"] if "metric" in row else row["part"]
+    what = row["metric"] if "metric" in row else "none" if row["part"] is None else row["part"]
     if row["reason"]:
-        return [_known(what), row["tasks"], *["unavailable"] * 4, *[""] * 4, row["reason"]]
+        return [what, row["tasks"], *["unavailable"] * 4, *[""] * 4, row["reason"]]
     low, high = (number(bound, signed) for bound in ("low", "high"))
     return [
-        _known(what),
+        what,
         row["tasks"],
         number("base", form),
         number("candidate", form),
@@ -127,15 +124,9 @@ def _line(row: dict[Any, Any]) -> list[object]:
     ]
 
 
-def _known(value: Any) -> object:
-    import pandas as pd
-
-    return "none" if pd.isna(value) else value
-
-
 def _as_json(found: Comparison) -> dict[str, Any]:
     """Everything of a comparison; null for what is not known."""
-    from vimlib.analysis.compare import confounders, sentence
+    from vimlib.analysis.compare import confounders, plain_rows, sentence
 
     sides = {
         what: {"label": side.label, "runs": list(side.runs), **side.counts}
@@ -148,23 +139,8 @@ def _as_json(found: Comparison) -> dict[str, Any]:
         **{name: getattr(found, name) for name in plain},
         "sentence": sentence(found),
         "warnings": confounders(found),
-        **{name: _records(getattr(found, name)) for name in frames},
+        **{name: plain_rows(getattr(found, name)) for name in frames},
     }
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    import pandas as pd
-
-    from vimlib.store import decode_text
-
-    def plain(value: Any) -> Any:
-        if value is None or pd.isna(value):
-            return None
-        if isinstance(value, str):
-            return decode_text(value)
-        return value.item() if hasattr(value, "item") else value
-
-    return [{str(key): plain(value) for key, value in row.items()} for row in frame.to_dict("records")]
 
 
 def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -38,6 +38,7 @@ from vimlib.analysis.compare.pairing import (
     task_values,
     unpaired,
 )
+from vimlib.analysis.compare.plain import plain_rows
 
 __all__ = [
     "METRICS",
@@ -68,6 +69,7 @@ __all__ = [
     "metric_named",
     "paired",
     "parse_limit",
+    "plain_rows",
     "samples_of",
     "section_columns",
     "sentence",

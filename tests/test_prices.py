@@ -172,7 +172,10 @@ def test_cached_tokens_are_not_paid_twice() -> None:
     assert cached is not None and fresh is not None and fresh - cached == pytest.approx(4_000 * 1.25e-6)
 
 
-@pytest.mark.parametrize("name", ["hf/HuggingFaceTB/SmolLM2-135M-Instruct", "vllm/gpt-4o", "ollama/llama3.2"])
+@pytest.mark.parametrize(
+    "name",
+    ["hf/HuggingFaceTB/SmolLM2-135M-Instruct", "vllm/gpt-4o", "ollama/llama3.2", "openai-api/local/gpt-4o"],
+)
 def test_a_local_model_has_no_price_and_certainly_not_zero(name: str) -> None:
     cost = cost_of(name, OPENAI, day=DAY)
     assert cost == Cost(CostKind.UNAVAILABLE, gap=CostGap.LOCAL_MODEL)

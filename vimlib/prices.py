@@ -32,7 +32,17 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from vimlib.records import Attempt, Cost, CostGap, CostKind, Run, TokenConvention, TokenUsage, VimlibError
+from vimlib.records import (
+    Attempt,
+    Cost,
+    CostGap,
+    CostKind,
+    Run,
+    TokenConvention,
+    TokenUsage,
+    Track,
+    VimlibError,
+)
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, ModelPrice, Provider
@@ -214,6 +224,8 @@ class ModelName:
 def model_name(name: str) -> ModelName:
     """Whose model a run's name means, under the conventions of Inspect and of bare names."""
     parts = name.lower().split("/")
+    if parts[0] == "openai-api" and len(parts) > 2 and parts[1] in _LOCAL:
+        parts = parts[1:]
     if parts[0] in _LOCAL:
         return ModelName(None, "/".join(parts[1:]) or name, local=True)
     if parts[0] == "openai-api" and len(parts) > 2:
@@ -701,7 +713,7 @@ def _estimated(ranges: Sequence[tuple[Decimal, Decimal]], quote: _Quote) -> Cost
 
 def costs_of(run: Run, own: PriceFile | None = None) -> list[tuple[Attempt, Cost]]:
     """What each attempt of a run cost at the prices of the day of the run (UTC)."""
-    terms = terms_of(run.settings, one_request=str(getattr(run, "track", "single")) != "multi")
+    terms = terms_of(run.settings, one_request=run.track is not Track.MULTI)
     day = None if run.created is None else run.created.astimezone(datetime.UTC).date()
     return [
         (

@@ -9,6 +9,7 @@
 -- suite_version: its version
 -- suite_hash: its hash
 -- protocol: golf or bench
+-- track: single, multi (several turns) or blind (the target withheld)
 -- created_utc: when the run was made, UTC; NULL: not known
 -- settings: generation settings, a JSON object
 -- source: name of the source file
@@ -20,6 +21,7 @@
 -- counts: this attempt stands for its task and epoch
 -- scored: it counts, was answered and has a verdict
 -- passed: correct and within the rules; NULL: unscored
+-- failure_mode: why it failed, the first rule that applies; NULL: it passed, or is not classified
 -- stop_reason: why the model stopped; NULL: not known
 -- input_tokens: all input tokens, cached or not; NULL: not reported
 -- cache_read_tokens: of the input, read from a cache; NULL: not reported
@@ -27,6 +29,7 @@
 -- output_tokens: all output tokens; NULL: not reported
 -- reasoning_tokens: of the output, spent on reasoning; NULL: not reported
 -- total_tokens: input and output tokens; NULL: not reported
+-- token_convention: how the source's input tokens were brought into this form; NULL: no tokens reported, or never in another
 -- billed_usd: billed by the provider, US dollars; NULL: not reported
 -- seconds: time to the answer, seconds; NULL: not known
 -- cost_kind: billed, estimated or unavailable; NULL: not priced yet
@@ -45,6 +48,7 @@ SELECT
     a.suite_version,
     a.suite_hash,
     a.protocol,
+    a.track,
     r.created_utc,
     r.settings,
     r.source,
@@ -56,6 +60,7 @@ SELECT
     a.counts,
     a.scored,
     a.passed,
+    a.failure_mode,
     a.stop_reason,
     a.input_tokens,
     a.cache_read_tokens,
@@ -63,6 +68,7 @@ SELECT
     a.output_tokens,
     a.reasoning_tokens,
     a.total_tokens,
+    t.token_convention,
     a.billed_usd,
     a.seconds,
     c.kind AS cost_kind,
@@ -76,6 +82,8 @@ SELECT
     c.price_date
 FROM attempts_scored AS a
 JOIN runs AS r USING (run_id)
+JOIN attempts AS t
+    ON t.run_id = a.run_id AND t.task_id = a.task_id AND t.epoch = a.epoch AND t.attempt = a.attempt
 LEFT JOIN attempt_costs AS c
     ON c.run_id = a.run_id AND c.task_id = a.task_id AND c.epoch = a.epoch AND c.attempt = a.attempt
 WHERE a.kind = 'model'

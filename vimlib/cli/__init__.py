@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 import vimlib
-from vimlib.cli import answers, comparing, machine, reports, suites
+from vimlib.cli import answers, comparing, costing, machine, reports, suites
 from vimlib.cli.terminal import say
 from vimlib.records import VimlibError
 
 INTERRUPTED = 130
 
-COMMANDS: Final = (reports, suites, answers, comparing, machine)
+COMMANDS: Final = (reports, costing, suites, answers, comparing, machine)
 """The modules that have commands, in the order of the help."""
 
 

@@ -333,7 +333,8 @@ def shares(
         for x, part in line:
             sheet.box(x, 20 * number + 2, 11, 11, colour=part.colour)
             sheet.text(x + 17, 20 * number + 12, part.label, size=12, colour=MUTED)
-    x0, x1 = (0.0, width) if narrow else (226.0, width - 66.0)
+    longest = max((sum(counts.values()) for _, rows in groups for _, counts in rows), default=0)
+    x0, x1 = (0.0, width) if narrow else (226.0, width - max(66.0, text_width(f"n = {longest:,}", 12) + 10))
     y = key
     for title, rows in groups:
         if title:

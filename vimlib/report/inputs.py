@@ -86,7 +86,8 @@ def _sha256(parts: Iterable[Any]) -> str:
 def page_key(notebook: Path, values: Mapping[str, Any], store_sha256: str) -> str:
     """The hash of everything that a page is made from.
 
-    A parameter, given or by default, that names a file stands for the file's content. Modules beside
+    A parameter, given or by default, that names a file stands for the file's content, and `today` for
+    the day. Modules beside
     the notebook count as its code.
     """
     defaults = {
@@ -111,6 +112,8 @@ def page_key(notebook: Path, values: Mapping[str, Any], store_sha256: str) -> st
 
 
 def _content(value: Any, folder: Path) -> Any:
+    if value == "today":
+        return f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
     if isinstance(value, str) and value and len(value) < 4096 and "\0" not in value and "\n" not in value:
         path = folder / value
         try:

@@ -27,6 +27,8 @@ from vimlib.records import (
     Run,
     Score,
     TokenUsage,
+    Track,
+    TurnState,
 )
 from vimlib.store import BadRows, replacing
 
@@ -204,6 +206,32 @@ def test_p95_is_interpolated_linearly(path: Path) -> None:
     assert row["p50_seconds"] == pytest.approx(0.25)
     assert row["p95_seconds"] == pytest.approx(0.385)
     assert (row["max_seconds"], row["seconds_n"]) == (0.4, 4)
+
+
+def test_requests_of_several_turns_and_waits_are_told_apart(path: Path) -> None:
+    """Turns of 0.1, 0.2 and 0.3 s and one of 0.4 s: the p95 of requests is 0.385 s, of attempts 0.59 s."""
+    run = model_run(
+        "m",
+        make_attempt("t1", seconds=0.6, request_seconds=(0.1, 0.2, 0.3), waiting_seconds=5.0),
+        make_attempt("t2", seconds=0.4, request_seconds=(0.4,), waiting_seconds=None),
+        make_attempt("t3", seconds=None),
+        track=Track.MULTI,
+        turn_state=TurnState.FRESH,
+    )
+    stored(path, (run, {}))
+    con = store.connect(path)
+    kept = store.read_run(con, run.id)
+    con.close()
+    assert kept is not None
+    for attempt, again in zip(run.attempts, kept.attempts, strict=True):
+        assert (again.request_seconds, again.waiting_seconds) == (
+            attempt.request_seconds,
+            attempt.waiting_seconds,
+        )
+    row = summed(path)["m"]
+    assert (row["seconds_n"], row["p95_seconds"], row["max_seconds"]) == (2, pytest.approx(0.59), 0.6)
+    assert (row["requests_n"], row["p95_request_seconds"]) == (4, pytest.approx(0.385))
+    assert (row["waiting_n"], row["waiting_seconds"]) == (1, 5.0)
 
 
 def test_intervals_draw_whole_tasks(path: Path) -> None:

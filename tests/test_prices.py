@@ -13,7 +13,6 @@ from typing import Any
 
 import genai_prices
 import pytest
-from inspect_ai.model import ModelUsage
 
 from vimlib.prices import (
     BadPriceDate,
@@ -28,7 +27,7 @@ from vimlib.prices import (
     usage_gap,
 )
 from vimlib.records import Cost, CostGap, CostKind, TokenConvention, TokenUsage
-from vimlib.runs.inspect_logs import normal_usage
+from vimlib.runs.tokens import Reported, of_inspect
 
 DAY = datetime.date(2026, 11, 1)
 
@@ -79,9 +78,10 @@ SHAPES = {
             },
         },
         "chat",
-        ModelUsage(
+        Reported(
+            model="openai/gpt-4o",
             input_tokens=6_000,
-            input_tokens_cache_read=4_000,
+            cache_read_tokens=4_000,
             output_tokens=1_000,
             reasoning_tokens=600,
             total_tokens=11_000,
@@ -103,10 +103,11 @@ SHAPES = {
             },
         },
         "default",
-        ModelUsage(
+        Reported(
+            model="anthropic/claude-opus-4-5",
             input_tokens=1_000,
-            input_tokens_cache_write=2_000,
-            input_tokens_cache_read=7_000,
+            cache_write_tokens=2_000,
+            cache_read_tokens=7_000,
             output_tokens=500,
             total_tokens=10_500,
         ),
@@ -127,9 +128,10 @@ SHAPES = {
             },
         },
         "default",
-        ModelUsage(
+        Reported(
+            model="google/gemini-2.5-pro",
             input_tokens=5_000,
-            input_tokens_cache_read=3_000,
+            cache_read_tokens=3_000,
             output_tokens=1_000,
             reasoning_tokens=600,
             total_tokens=9_000,
@@ -143,7 +145,7 @@ SHAPES = {
 @pytest.mark.parametrize("provider", SHAPES)
 def test_each_providers_usage_comes_to_the_sum_done_by_hand(provider: str) -> None:
     name, response, flavour, inspect_usage, normal, dollars = SHAPES[provider]
-    read = normal_usage([inspect_usage])
+    read = of_inspect([inspect_usage], (0, 3, 285))
     for count in ("input_tokens", "cache_read_tokens", "output_tokens", "total_tokens"):
         assert getattr(read, count) == getattr(normal, count), count
     cost = cost_of(name, normal, day=DAY, terms=Terms(cache_hours=0))
@@ -301,10 +303,12 @@ def test_terms_are_read_from_the_settings_that_a_run_records() -> None:
 
 
 def test_a_companys_name_at_another_address_is_not_priced_as_the_company() -> None:
-    at_home = Terms(base_url="http://127.0.0.1:8000/v1")
-    assert cost_of("openai/gpt-4o", OPENAI, day=DAY, terms=at_home).gap is CostGap.LOCAL_MODEL
-    elsewhere = Terms(base_url="https://models.example.org/v1")
-    assert cost_of("openai/gpt-4o", OPENAI, day=DAY, terms=elsewhere).gap is CostGap.UNKNOWN_MODEL
+    for url in ("http://127.0.0.1:8000/v1", "http://localhost:80", "http://[::1]:1/", "http://10.1.2.3/v1"):
+        at_home = Terms(base_url=url)
+        assert cost_of("openai/gpt-4o", OPENAI, day=DAY, terms=at_home).gap is CostGap.LOCAL_MODEL, url
+    for url in ("https://models.example.org/v1", "http://[broken", "unreadable", ""):
+        elsewhere = Terms(base_url=url)
+        assert cost_of("openai/gpt-4o", OPENAI, day=DAY, terms=elsewhere).gap is CostGap.UNKNOWN_MODEL, url
     itself = Terms(base_url="https://api.openai.com/v1")
     assert cost_of("openai/gpt-4o", OPENAI, day=DAY, terms=itself).usd == pytest.approx(0.030)
 
@@ -314,6 +318,7 @@ def test_where_it_is_only_assumed_that_cached_tokens_were_left_out_the_cost_is_a
         input_tokens=10_000,
         cache_read_tokens=4_000,
         output_tokens=1_000,
+        total_tokens=9_000,
         token_convention=TokenConvention.ASSUMED,
     )
     cost = cost_of("openai/gpt-4o", doubtful, day=DAY)
@@ -367,6 +372,12 @@ def test_a_model_that_no_list_knows_is_unavailable(name: str) -> None:
         {"input_tokens": 10, "output_tokens": 5, "cache_read_tokens": 6, "cache_write_tokens": 5},
         {"input_tokens": 10, "output_tokens": 5, "reasoning_tokens": 6},
         {"input_tokens": 10, "output_tokens": 5, "total_tokens": 14},
+        {
+            "input_tokens": 10,
+            "output_tokens": 5,
+            "token_convention": TokenConvention.ASSUMED,
+            "cache_read_tokens": 11,
+        },
     ],
 )
 def test_counts_that_cannot_be_are_not_priced(tmp_path: Path, counts: dict[str, int]) -> None:

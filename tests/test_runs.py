@@ -612,6 +612,8 @@ def test_real_log_gives_its_published_counts() -> None:
     assert sum(one.usage.input_tokens or 0 for one in run.attempts) == 98_032
     assert sum(one.usage.output_tokens or 0 for one in run.attempts) == 18_453
     assert [one.source_correct for one in run.attempts] == [False] * 134
+    waits = [one.waiting_seconds for one in run.attempts if one.waiting_seconds is not None]
+    assert len(waits) == 134 and 0 <= min(waits) <= max(waits) == pytest.approx(0.146)
     assert runs.read_runs(REAL_LOG, []).suites[0].hash == suite.hash
 
 

@@ -19,6 +19,7 @@ import difflib
 import fnmatch
 import functools
 import hashlib
+import ipaddress
 import json
 import math
 import re
@@ -121,7 +122,8 @@ def usage_gap(usage: TokenUsage) -> CostGap | None:
     """Why the tokens of an attempt cannot be counted or priced; None: they can.
 
     Counts below 0 or above `MOST_TOKENS`, parts that exceed their whole, and a total that is not
-    input + output are implausible; input or output missing means that nothing can be priced.
+    input + output are implausible; input or output missing means that nothing can be priced. Where it is
+    only assumed how the source counts, its total may be another.
     """
     counts = [
         usage.input_tokens,
@@ -140,7 +142,8 @@ def usage_gap(usage: TokenUsage) -> CostGap | None:
         return CostGap.IMPLAUSIBLE_USAGE
     if usage.input_tokens is None or usage.output_tokens is None:
         return CostGap.NO_USAGE
-    if usage.total_tokens not in (None, usage.input_tokens + usage.output_tokens):
+    doubtful = usage.token_convention in (TokenConvention.ASSUMED, TokenConvention.MIXED)
+    if not doubtful and usage.total_tokens not in (None, usage.input_tokens + usage.output_tokens):
         return CostGap.IMPLAUSIBLE_USAGE
     return None
 
@@ -281,9 +284,7 @@ def _listed(name: str, base_url: str | None) -> tuple[Provider, ModelInfo] | Cos
         try:
             provider = get_snapshot().find_provider(None, None, base_url)
         except LookupError:
-            host = (urlsplit(base_url).hostname or "").lower()
-            at_home = host in {"localhost", "::1"} or host.startswith(("127.", "10.", "192.168."))
-            return CostGap.LOCAL_MODEL if at_home else CostGap.UNKNOWN_MODEL
+            return CostGap.LOCAL_MODEL if _at_home(base_url) else CostGap.UNKNOWN_MODEL
     else:
         found = None if asked.provider is None else _provider(asked.provider)
         if found is None:
@@ -291,6 +292,19 @@ def _listed(name: str, base_url: str | None) -> tuple[Provider, ModelInfo] | Cos
         provider = found
     model = provider.find_model(asked.model, all_providers=get_snapshot().providers)
     return CostGap.UNKNOWN_MODEL if model is None else (provider, model)
+
+
+def _at_home(url: str) -> bool:
+    """Whether an address is of this machine or of a private network."""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return False
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost" or host.endswith((".local", ".localhost", ".internal"))
+    return address.is_private or address.is_loopback or address.is_unspecified
 
 
 def _of_the_day(model: ModelInfo, day: datetime.date | None, context: Mapping[str, str]) -> list[ModelPrice]:

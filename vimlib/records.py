@@ -367,6 +367,12 @@ class Attempt:
     usage: TokenUsage = TokenUsage()
     seconds: float | None = None
     """Time to the answer as the source gives it (Inspect: the model call's time)."""
+    request_seconds: tuple[float, ...] | None = None
+    """Multi-turn: the time of each request whose time is known; None: there was one, which took `seconds`,
+    or their times are not known."""
+    waiting_seconds: float | None = None
+    """Time that the attempt waited besides, for a slot, a rate limit or before a retry (Inspect: total
+    less working time)."""
     source_correct: bool | None = None
     """The verdict that the source itself recorded; kept beside ours and compared."""
     source_partial: float | None = None

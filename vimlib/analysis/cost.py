@@ -245,7 +245,10 @@ def by_run(frame: pd.DataFrame) -> pd.DataFrame:
       rest on, several joined by a comma;
     - `cost_per_pass`, `_low`, `_high` (bootstrap), and `cost_per_pass_least`, `cost_per_pass_most`;
     - `cost_rank`: place by `cost_per_pass` among the runs of its suite, protocol and track that have one;
-    - `seconds_n`, `p50_seconds`, `p95_seconds`, `max_seconds`: time to an answer, one request each.
+    - `seconds_n`, `p50_seconds`, `p95_seconds`, `max_seconds`: time of the requests of an attempt, as the
+      source measured it; `requests_n`, `p50_request_seconds`, ...: the same request by request (in a
+      single turn the same); `waiting_n`, `waiting_seconds`, `p95_waiting_seconds`: what attempts
+      waited besides, summed, and its percentile.
     """
     rows = [_run_row(group) for _, group in frame.groupby("run_id", sort=False)]
     made = pd.DataFrame(rows, columns=_RUN_COLUMNS)
@@ -269,7 +272,7 @@ _SAME: Final = (
 _INTEGERS: Final = frozenset(
     {
         *("tasks", "attempts", "samples", "scored", "passed", "tokens_n", "implausible", "cost_n"),
-        *("billed_n", "estimated_n", "seconds_n", *TOKENS, *TOKEN_KINDS),
+        *("billed_n", "estimated_n", "seconds_n", "requests_n", "waiting_n", *TOKENS, *TOKEN_KINDS),
     }
 )
 _PER_PASS: Final = tuple(
@@ -281,6 +284,8 @@ _FLOATS: Final = frozenset(
     {
         *("pass_rate", "pass_rate_low", "pass_rate_high", "cost_usd", "cost_least_usd", "cost_most_usd"),
         *("p50_seconds", "p95_seconds", "max_seconds", *_PER_PASS),
+        *("p50_request_seconds", "p95_request_seconds", "max_request_seconds"),
+        *("waiting_seconds", "p95_waiting_seconds"),
     }
 )
 _RUN_COLUMNS: Final = [
@@ -292,6 +297,8 @@ _RUN_COLUMNS: Final = [
     *("price_source", "price_version", "price_date"),
     *_PER_PASS,
     *("seconds_n", "p50_seconds", "p95_seconds", "max_seconds"),
+    *("requests_n", "p50_request_seconds", "p95_request_seconds", "max_request_seconds"),
+    *("waiting_n", "waiting_seconds", "p95_waiting_seconds"),
 ]
 
 
@@ -322,15 +329,41 @@ def _run_row(group: pd.DataFrame) -> dict[str, Any]:
     row |= _spending(group, passes)
     row |= _pass_costs("tokens", group, passes, group["total_tokens"], group["total_tokens"])
     row |= _pass_costs("cost", group, passes, group["cost_low_usd"], group["cost_high_usd"])
-    times = group["seconds"].dropna()
-    times = times[(times >= 0) & np.isfinite(times)]
+    waits = _times(group["waiting_seconds"])
+    row |= _percentiles("", "seconds_n", _times(group["seconds"]))
+    row |= _percentiles("request_", "requests_n", request_times(group))
     row |= {
-        "seconds_n": len(times),
-        "p50_seconds": percentile(times, 50),
-        "p95_seconds": percentile(times, 95),
-        "max_seconds": times.max() if len(times) else None,
+        "waiting_n": len(waits),
+        "waiting_seconds": _fsum(waits),
+        "p95_waiting_seconds": percentile(waits, 95),
     }
     return row
+
+
+def _times(values: Iterable[Any]) -> list[float]:
+    """Times that can be true, in the order given."""
+    numbers = [float(value) for value in values if value is not None and not pd.isna(value)]
+    return [number for number in numbers if math.isfinite(number) and number >= 0]
+
+
+def request_times(frame: pd.DataFrame) -> list[float]:
+    """The time of each request of `attempts`, seconds, as far as it is known."""
+    known: list[Any] = []
+    for track, whole, single in zip(frame["track"], frame["seconds"], frame["request_seconds"], strict=True):
+        if isinstance(single, list | tuple | np.ndarray):
+            known += list(single)
+        elif track != "multi":
+            known.append(whole)
+    return _times(known)
+
+
+def _percentiles(of: str, n: str, times: list[float]) -> dict[str, Any]:
+    return {
+        n: len(times),
+        f"p50_{of}seconds": percentile(times, 50),
+        f"p95_{of}seconds": percentile(times, 95),
+        f"max_{of}seconds": max(times, default=None),
+    }
 
 
 def _sum(values: pd.Series) -> Any:

@@ -686,6 +686,31 @@ def cost_table(rows: pd.DataFrame, slug: str) -> Table:
                 help="95th percentile, linearly interpolated.",
                 beside=lambda r: f"max {seconds(r['max_seconds'])}, n = {count(r['seconds_n'])}",
             ),
+            *(
+                [
+                    Column(
+                        "p95_request_seconds",
+                        "p95",
+                        "number",
+                        seconds,
+                        unit="of one request",
+                        beside=lambda r: (
+                            f"max {seconds(r['max_request_seconds'])}, n = {count(r['requests_n'])}"
+                        ),
+                    )
+                ]
+                if (rows["track"] == "multi").any()
+                else []
+            ),
+            Column(
+                "waiting_seconds",
+                "Waited",
+                "number",
+                seconds,
+                unit="in all",
+                help="What the attempts waited besides: for a slot, a rate limit, or before a retry.",
+                beside=lambda r: f"p95 {seconds(r['p95_waiting_seconds'])}, n = {count(r['waiting_n'])}",
+            ),
         ],
         frame,
         note="Sums are over all attempts. Where not all are known a sum is a lower bound and nothing is "

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 from vimlib import keys
 from vimlib.records import (
@@ -249,6 +250,7 @@ class _Sample:
     reasoning: str | None
     stop_reason: str | None
     seconds: float | None
+    waiting_seconds: float | None
     error: str | None
     limit: str | None
     uuid: str | None
@@ -427,6 +429,9 @@ def _sample(
         reasoning=_reasoning(choices[0].message.content) if choices else None,
         stop_reason=output.stop_reason if choices else None,
         seconds=output.time,
+        waiting_seconds=None
+        if sample.total_time is None or sample.working_time is None
+        else max(0.0, sample.total_time - sample.working_time),
         error=None if sample.error is None else storable(sample.error.message),
         limit=None if sample.limit is None else sample.limit.type,
         uuid=sample.uuid,
@@ -612,6 +617,7 @@ def _in_turns(attempt: Attempt, sample: _Sample) -> Attempt:
         keys="".join(played) if played else None,
         turns=played,
         seconds=sum(seconds) if seconds else None,
+        request_seconds=tuple(map(float, seconds)) if seconds else None,
     )
 
 
@@ -663,6 +669,7 @@ def _attempts(
         error=error,
         usage=of_inspect(sample.usage, version),
         seconds=sample.seconds,
+        waiting_seconds=sample.waiting_seconds,
         source_correct=correct,
         reasoning=sample.reasoning,
         source_id=sample.uuid
@@ -718,9 +725,20 @@ def _settings(header: EvalLog) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for config in configs:
         settings |= config.model_dump(mode="json", exclude_none=True)
+    if header.eval.model_base_url:
+        settings["base_url"] = _address(header.eval.model_base_url)
     if header.eval.model_args:
         settings["model_args"] = dict(header.eval.model_args)
     return settings
+
+
+def _address(url: str) -> str:
+    """Who answered, without what gives access: no user, no query."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "unreadable"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" if parts.netloc else parts.path
 
 
 def _moment(text: str) -> datetime.datetime | None:

@@ -204,6 +204,8 @@ CREATE TABLE attempts (
     token_convention   VARCHAR CHECK (token_convention IN ('no_cache', 'exclusive', 'inclusive',
         'inferred_exclusive', 'inferred_inclusive', 'assumed', 'mixed')),
     seconds            DOUBLE,
+    request_seconds    DOUBLE[],
+    waiting_seconds    DOUBLE,
     source_correct     BOOLEAN,
     source_partial     DOUBLE CHECK (source_partial BETWEEN 0 AND 1),
     source_efficiency  DOUBLE CHECK (source_efficiency BETWEEN 0 AND 1),
@@ -235,6 +237,8 @@ COMMENT ON COLUMN attempts.total_tokens IS 'Input and output tokens; NULL: not r
 COMMENT ON COLUMN attempts.billed_usd IS 'What the provider says it billed, in US dollars; NULL: not reported.';
 COMMENT ON COLUMN attempts.token_convention IS 'How the source''s input tokens were brought into the normal form: no_cache (no cached tokens reported), exclusive (known to leave them out: they were added), inclusive (known to include them), inferred_exclusive and inferred_inclusive (told by which sum gives the total), assumed (neither known nor told: taken as left out), mixed (several); NULL: no tokens reported, or in the normal form already.';
 COMMENT ON COLUMN attempts.seconds IS 'Time to the answer as the source gives it, seconds; NULL: not known.';
+COMMENT ON COLUMN attempts.request_seconds IS 'Multi-turn: time of each request whose time is known, seconds; NULL: there was one, which took attempts.seconds, or not known.';
+COMMENT ON COLUMN attempts.waiting_seconds IS 'Time that the attempt waited besides, for a slot, a rate limit or before a retry, seconds; NULL: not known.';
 COMMENT ON COLUMN attempts.source_correct IS 'The verdict that the source itself recorded; NULL: none.';
 COMMENT ON COLUMN attempts.source_partial IS 'Likeness of final to target as the source recorded it, 0 to 1; NULL: it did not.';
 COMMENT ON COLUMN attempts.source_efficiency IS 'Efficiency as the source recorded it, 0 to 1; NULL: it did not.';

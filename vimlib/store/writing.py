@@ -247,6 +247,8 @@ class Writer:
                 **_tokens(attempt.usage),
                 "token_convention": attempt.usage.token_convention,
                 "seconds": attempt.seconds,
+                "request_seconds": attempt.request_seconds,
+                "waiting_seconds": attempt.waiting_seconds,
                 "source_correct": attempt.source_correct,
                 "source_partial": attempt.source_partial,
                 "source_efficiency": attempt.source_efficiency,
@@ -478,7 +480,7 @@ class Writer:
             values = [row[name] for row in rows]
             if pa.types.is_string(kind):
                 values = [None if value is None else encode_text(value) for value in values]
-            elif pa.types.is_list(kind):
+            elif pa.types.is_list(kind) and pa.types.is_string(kind.value_type):
                 values = [
                     None if value is None else [encode_text(item) for item in value] for value in values
                 ]

@@ -32,6 +32,8 @@
 -- token_convention: how the source's input tokens were brought into this form; NULL: no tokens reported, or never in another
 -- billed_usd: billed by the provider, US dollars; NULL: not reported
 -- seconds: time to the answer, seconds; NULL: not known
+-- request_seconds: multi-turn: time of each request, seconds; NULL: there was one, which took seconds, or not known
+-- waiting_seconds: time that the attempt waited besides, seconds; NULL: not known
 -- cost_kind: billed, estimated or unavailable; NULL: not priced yet
 -- cost_usd: the amount, US dollars; NULL: unavailable, or only the range is known
 -- cost_low_usd: the least that it can have been, US dollars; NULL: unavailable
@@ -71,6 +73,8 @@ SELECT
     t.token_convention,
     a.billed_usd,
     a.seconds,
+    t.request_seconds,
+    t.waiting_seconds,
     c.kind AS cost_kind,
     c.usd AS cost_usd,
     c.low_usd AS cost_low_usd,

@@ -150,12 +150,14 @@ def run_report(
     *,
     database: Path,
     parameters: Mapping[str, Any] | None = None,
+    offered: Mapping[str, Any] | None = None,
     notebooks: Sequence[Path] | None = None,
     out: Path = Path("reports"),
     created: datetime.datetime | None = None,
     show_code: bool = False,
     cell_timeout_seconds: int | None = None,
     kernels: int | None = None,
+    kernel_memory_bytes: int | None = None,
     run_all: bool = False,
     replace_same_day: bool = True,
     only_new: bool = False,
@@ -171,6 +173,7 @@ def run_report(
     `database`: given to every notebook that declares it, as an absolute path.
     `parameters`: further parameters by name; each goes to the notebooks that declare it. Paths
         become strings.
+    `offered`: the same, but it is no error if no notebook declares one.
     `notebooks`: files; by default those of `find_pages`. The load runs first and alone, since it
         writes what the others read.
     `created`: the report's own time, the only thing in a page that is not made from data; now
@@ -178,6 +181,7 @@ def run_report(
     `show_code`: pages show the code of each step, folded.
     `cell_timeout_seconds`: a cell that takes longer has failed; None: no limit.
     `kernels`: notebooks that run at once; by default one a processor.
+    `kernel_memory_bytes`: the most memory that each may have; None: no limit.
     `run_all`: execute also the pages of whose inputs nothing changed since an earlier report.
     `progress`: names each notebook on standard error and passes on what its cells write there, such
         as bars; given to every notebook as `show_progress`; by default, where a terminal looks on.
@@ -194,10 +198,9 @@ def run_report(
     files = list(notebooks) if notebooks is not None else find_pages()
     files.sort(key=lambda file: name_of(file) != LOAD)
     progress = sys.stderr.isatty() if progress is None else progress
-    given = {"database": str(Path(database).absolute()), "show_progress": progress} | {
-        key: plain_value(value) for key, value in (parameters or {}).items()
-    }
-    plan = assign_parameters(files, given, optional={"database", "show_progress"})
+    shared = {"database": str(Path(database).absolute()), "show_progress": progress, **(offered or {})}
+    given = {key: plain_value(value) for key, value in {**shared, **(parameters or {})}.items()}
+    plan = assign_parameters(files, given, optional=shared)
     latest = out / "latest"
     if latest.exists() and not latest.is_symlink():
         raise ReportPathTaken(f"{latest}: is not a symbolic link; expected to make one there. Move it away.")
@@ -219,6 +222,7 @@ def run_report(
             recalled={} if run_all else recall(out),
             known=known,
             cell_seconds=cell_timeout_seconds,
+            memory_bytes=kernel_memory_bytes,
             progress=progress,
         )
         try:
@@ -307,6 +311,7 @@ class _Work:
         recalled: Mapping[tuple[str, str], tuple[Path, Made]],
         known: Sequence[Past],
         cell_seconds: int | None,
+        memory_bytes: int | None,
         progress: bool,
     ) -> None:
         self._building = building
@@ -316,6 +321,7 @@ class _Work:
         self._known = known
         self.store_sha256 = ""
         self._cell_seconds = cell_seconds
+        self._memory_bytes = memory_bytes
         self._progress = progress
         self.made: dict[str, Made] = {}
         self.executed: list[str] = []
@@ -344,7 +350,7 @@ class _Work:
         ]
         keys = {notebook: page_key(notebook, values, store) for notebook, values in rest}
         failures = []
-        with _pool(kernels) as pool:
+        with _pool(kernels, self._memory_bytes) as pool:
             running = [
                 pool.submit(self._execute, notebook, values)
                 for notebook, values in rest
@@ -376,7 +382,7 @@ class _Work:
         outcome = self._building / ".outcome.json"
         if "outcome_file" in notebook_parameters(notebook):
             values = {**values, "outcome_file": str(outcome.absolute())}
-        self._execute(notebook, values, Watch())
+        self._execute(notebook, values, Watch(self._memory_bytes))
         rejections: tuple[str, ...] = ()
         if outcome.is_file():
             from vimlib.load import read_outcome
@@ -414,8 +420,9 @@ class _Work:
 class _Pool:
     """Threads that execute notebooks, each with a watch over its kernel."""
 
-    def __init__(self, threads: ThreadPoolExecutor) -> None:
+    def __init__(self, threads: ThreadPoolExecutor, memory_bytes: int | None) -> None:
         self._threads = threads
+        self._memory_bytes = memory_bytes
         self.watches: list[Watch] = []
 
     def submit(
@@ -424,16 +431,16 @@ class _Pool:
         notebook: Path,
         values: Mapping[str, Any],
     ) -> Future[Path]:
-        watch = Watch()
+        watch = Watch(self._memory_bytes)
         self.watches.append(watch)
         return self._threads.submit(function, notebook, values, watch)
 
 
 @contextlib.contextmanager
-def _pool(size: int) -> Iterator[_Pool]:
+def _pool(size: int, memory_bytes: int | None) -> Iterator[_Pool]:
     """A pool that, interrupted, ends its kernels instead of waiting for them."""
     threads = ThreadPoolExecutor(size, thread_name_prefix="notebook")
-    pool = _Pool(threads)
+    pool = _Pool(threads, memory_bytes)
     try:
         yield pool
     except BaseException:

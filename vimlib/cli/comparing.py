@@ -17,6 +17,9 @@ BEYOND = 4
 UNDECIDED = 5
 """Exit code: with `--strict`, the data cannot tell."""
 
+_LISTED = 12
+"""Tasks named in a line; JSON has them all."""
+
 
 def _compare(options: argparse.Namespace) -> int:
     from vimlib import store
@@ -94,7 +97,8 @@ def _print(found: Comparison) -> None:
     print()
     show(sentence(found))
     for change, rows in found.flips.groupby("change", sort=False):
-        show(f"{change}: {', '.join(rows['task_id'])}")
+        more = f" and {len(rows) - _LISTED} more" if len(rows) > _LISTED else ""
+        show(f"{change}: {', '.join(rows['task_id'][:_LISTED])}{more}")
     if len(found.unpaired):
         show(f"not compared: {len(found.unpaired)} tasks without a verdict on both sides")
 

@@ -17,17 +17,17 @@ import pandas as pd
 
 from vimlib import store
 from vimlib.analysis.compare.choosing import (
+    SECTION,
     AmbiguousRun,
     Chosen,
     NotComparable,
     NothingToCompare,
     UnknownRun,
     choose,
-    section_columns,
 )
 from vimlib.analysis.compare.conditions import UnknownCondition, conditions, context
 from vimlib.analysis.compare.gate import BadLimit, Limit, Verdict, decide, parse_limit
-from vimlib.analysis.compare.metrics import METRICS, Metric, UnknownMetric, metric_named, samples_of
+from vimlib.analysis.compare.metrics import METRICS, Metric, UnknownMetric, metric_named, modes_of, samples_of
 from vimlib.analysis.compare.pairing import (
     by_metric,
     by_part,
@@ -42,6 +42,7 @@ from vimlib.analysis.compare.plain import plain_rows
 
 __all__ = [
     "METRICS",
+    "SECTION",
     "AmbiguousRun",
     "BadLimit",
     "Chosen",
@@ -71,7 +72,6 @@ __all__ = [
     "parse_limit",
     "plain_rows",
     "samples_of",
-    "section_columns",
     "sentence",
     "task_values",
     "unpaired",
@@ -99,6 +99,7 @@ class Comparison:
     suite_name: str
     suite_version: str
     protocol: str
+    track: str
     why: str
     """How the two sides came to be chosen; '' where they were named."""
     metric: str
@@ -168,6 +169,7 @@ def compare(
         suite_name=str(first["suite_name"]),
         suite_version=str(first["suite_version"]),
         protocol=str(first["protocol"]),
+        track=str(first["track"]),
         why=chosen.why,
         metric=asked.name,
         alpha=alpha,
@@ -175,7 +177,7 @@ def compare(
         metrics=by_metric(left, right, alpha=alpha, seed=seed),
         tiers=by_part(left, right, asked, "tier", alpha=alpha, seed=seed),
         categories=by_part(left, right, asked, "category", alpha=alpha, seed=seed),
-        flips=flips(left, right),
+        flips=flips(left, right, modes_of(con, (*chosen.base, *chosen.candidate))),
         unpaired=unpaired(left, right),
         conditions=conditions(rows[0], rows[1], about),
         context=context(rows[0], rows[1]),

@@ -58,9 +58,8 @@ class Chosen:
     """How they came to be chosen; '' where both sides were named."""
 
 
-def section_columns(runs: pd.DataFrame) -> list[str]:
-    """Columns in which runs must be equal to be compared at all."""
-    return [column for column in ("suite_hash", "protocol", "track") if column in runs.columns]
+SECTION = ["suite_hash", "protocol", "track"]
+"""Columns in which runs must be equal to be compared at all."""
 
 
 def choose(
@@ -94,7 +93,7 @@ def choose(
         )
 
     found: list[tuple[pd.Timestamp, pd.DataFrame, list[dict[str, list[str]]]]] = []
-    for _, rows in runs.groupby(section_columns(runs), sort=True, dropna=False):
+    for _, rows in runs.groupby(SECTION, sort=True, dropna=False):
         here = set(rows["run_id"])
         options = [{part: [run for run in meant[part] if run in here] for part in side} for side in sides]
         newest = pd.Timestamp.min
@@ -170,7 +169,7 @@ def _latest_models(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _most_telling(runs: pd.DataFrame) -> Chosen:
-    sections = [rows for _, rows in runs.groupby(section_columns(runs), sort=True, dropna=False)]
+    sections = [rows for _, rows in runs.groupby(SECTION, sort=True, dropna=False)]
     models = [(latest, rows) for rows in sections if len(latest := _latest_models(rows))]
     # The latest first; of unknown date last.
     models.sort(key=lambda one: _age(one[0]["created_utc"].iloc[0]))
@@ -203,7 +202,7 @@ def _age(created: object) -> float:
 
 def _section_name(rows: pd.DataFrame) -> str:
     first = rows.iloc[0]
-    track = f", {first['track']}" if "track" in rows.columns and not pd.isna(first["track"]) else ""
+    track = "" if first["track"] == "single" else f", {first['track']} track"
     return f"{first['suite_name']} {str(first['suite_version'])[:12]} under {first['protocol']}{track}"
 
 
@@ -224,7 +223,10 @@ def _nothing_in_common(base: str, candidate: str, every: Sequence[set[str]], run
     """Why no section has runs of both sides."""
     said = []
     for name, ids in ((base, every[0]), (candidate, every[1])):
-        sections = runs[runs["run_id"].isin(ids)].groupby(section_columns(runs), dropna=False)
+        sections = runs[runs["run_id"].isin(ids)].groupby(SECTION, dropna=False)
         where = "; ".join(_section_name(rows) for _, rows in sections)
         said.append(f"{name!r} answered {where}" if where else f"for {name!r} there is no other model run")
-    return f"{', '.join(said)}: only runs on the same suite version under the same protocol can be compared"
+    return (
+        f"{', '.join(said)}: only runs on the same suite version under the same protocol and track"
+        " can be compared"
+    )

@@ -28,6 +28,7 @@ _PLAIN = (
     ("extraction rule", "extraction"),
     ("task", "task_name"),
     ("task version", "task_version"),
+    ("turn state", "turn_state"),
     ("Vim", "vim_version"),
     ("confinement", "confinement"),
 )

@@ -182,3 +182,13 @@ def samples_of(con: store.Connection, run_ids: tuple[str, ...]) -> pd.DataFrame:
     used = ["total_tokens", "output_tokens", "cost_usd"]
     sums = attempts.groupby(key)[used].agg(lambda values: values.sum(min_count=len(values)))
     return attempts[attempts["counts"]][list(_COLUMNS)].join(sums, on=key)
+
+
+def modes_of(con: store.Connection, run_ids: tuple[str, ...]) -> pd.DataFrame:
+    """Why the failed samples of some runs failed.
+
+    Grain: one row a failed sample. Index: run_id, task_id, epoch, attempt. Column: `failure_mode`.
+    """
+    key = ["run_id", "task_id", "epoch", "attempt"]
+    failed = store.query(con, "failures_classified", run_id=list(run_ids))
+    return failed.set_index(key)[["failure_mode"]]

@@ -150,14 +150,13 @@ def _corrected(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(numbers, "float64"))
 
 
-def flips(base: pd.DataFrame, candidate: pd.DataFrame, ends: pd.DataFrame | None = None) -> pd.DataFrame:
+def flips(base: pd.DataFrame, candidate: pd.DataFrame, modes: pd.DataFrame) -> pd.DataFrame:
     """The tasks on which one side passes more often than the other, with an answer of each.
 
-    `ends`: why attempts failed (run_id, task_id, epoch, attempt, mode); None: how their replay ended
-    stands for it. Grain: one row a task with verdicts of both sides and another share of passes. Order:
-    newly failing first, then the suite's. Columns: `task_id`, `title`, `tier`, `category`, `change`
-    ('newly passing', 'newly failing'; 'passes more often', 'passes less often' where a side has
-    several samples and neither none nor all), `base_passed`, `base_scored`, `candidate_passed`,
+    `modes`: why samples failed (`metrics.modes_of`). Grain: one row a task with verdicts of both sides and
+    another share of passes. Order: newly failing first, then the suite's. Columns: `task_id`,
+    `title`, `tier`, `category`, `change` ('newly passing', 'newly failing'; 'passes more often', 'passes
+    less often' where a side has neither none nor all), `base_passed`, `base_scored`, `candidate_passed`,
     `candidate_scored`, and of a telling sample of each side (a failure of the one that fails, a pass of
     the other) `*_keys`, `*_end`, `*_run`, `*_epoch`, `*_attempt`, `*_replay_key`.
     """
@@ -184,7 +183,7 @@ def flips(base: pd.DataFrame, candidate: pd.DataFrame, ends: pd.DataFrame | None
         ):
             row[f"{side}_passed"] = int(round(values[f"sum_{side}"]))
             row[f"{side}_scored"] = int(values[f"n_{side}"])
-            row |= _telling(scored[task], wants_pass, side, ends)
+            row |= _telling(scored[task], wants_pass, side, modes)
         rows.append(row)
     columns = ["task_id", "title", "tier", "category", "change", "place", "better"]
     for side in ("base", "candidate"):
@@ -196,26 +195,14 @@ def flips(base: pd.DataFrame, candidate: pd.DataFrame, ends: pd.DataFrame | None
 _TELLING = ("keys", "end", "run", "epoch", "attempt", "replay_key")
 
 
-def _telling(
-    scored: pd.DataFrame, wants_pass: bool, side: str, ends: pd.DataFrame | None
-) -> dict[str, object]:
+def _telling(scored: pd.DataFrame, wants_pass: bool, side: str, modes: pd.DataFrame) -> dict[str, object]:
     """The first of a task's scored samples with the verdict that tells; the first where none has it."""
     fitting = scored[scored["passed"].fillna(False).astype(bool) == wants_pass]
     row = (fitting if len(fitting) else scored).iloc[0]
-    end = "passed" if row["passed"] else _end(row)
-    if ends is not None and not row["passed"]:
-        key = ["run_id", "task_id", "epoch", "attempt"]
-        why = ends[(ends[key] == [row[name] for name in key]).all(axis=1)]
-        end = str(why["mode"].iloc[0]) if len(why) else end
+    key = tuple(row[name] for name in ("run_id", "task_id", "epoch", "attempt"))
+    end = "passed" if row["passed"] else modes["failure_mode"].get(key, "not classified")
     values = (row["keys"], end, row["run_id"], row["epoch"], row["attempt"], row["replay_key"])
     return {f"{side}_{name}": value for name, value in zip(_TELLING, values, strict=True)}
-
-
-def _end(row: pd.Series) -> str:
-    """How a failed sample ended, as far as its replay tells."""
-    if not pd.isna(row["over_cap"]) and row["over_cap"]:
-        return "over_cap"
-    return "no_answer" if pd.isna(row["outcome"]) else str(row["outcome"])
 
 
 def unpaired(base: pd.DataFrame, candidate: pd.DataFrame) -> pd.DataFrame:

@@ -10,6 +10,8 @@
 -- suite_version: its version
 -- suite_hash: its hash
 -- protocol: golf or bench
+-- track: how it was asked: single, multi (several turns) or blind (the target withheld)
+-- turn_state: what a turn hands on to the next: fresh or session; NULL: there are no turns
 -- created_utc: when the run was made, UTC; NULL: not known
 -- source: name of the source file; empty for solvers
 -- status: the harness's own word on how it ended; NULL: none
@@ -44,6 +46,8 @@ SELECT
     u.version AS suite_version,
     r.suite_hash,
     r.protocol,
+    r.track,
+    r.turn_state,
     r.created_utc,
     r.source,
     r.status,

@@ -41,12 +41,16 @@ def amount(value: object, unit: object, *, signed: bool = False, rate: bool = Fa
     if missing(value):
         return UNAVAILABLE
     number = float(value)  # type: ignore[arg-type]
-    sign = "+" if signed else ""
     if unit == "share" and rate:
-        return f"{100 * number:{sign}.1f}" + ("" if signed else "\u00a0%")
-    if unit == "USD":
-        return f"{number:{sign}.4f}\u00a0$"
-    return f"{number:{sign},.0f}" if unit == "tokens" else f"{number:{sign}.3f}"
+        shown, end = f"{100 * number:+.1f}", "" if signed else "\u00a0%"
+    elif unit == "USD":
+        shown, end = f"{number:+.4f}", "\u00a0$"
+    else:
+        shown, end = f"{number:+,.0f}" if unit == "tokens" else f"{number:+.3f}", ""
+    # A zero has no sign, and only differences show a plus.
+    if not shown.strip("+-0.") or (not signed and number >= 0):
+        shown = shown[1:]
+    return shown + end
 
 
 def _span(row: dict[str, Any]) -> str:

@@ -30,8 +30,7 @@ libraries::
     keys      the two notations                        records
     suites    one module a source of tasks             records, keys, huggingface_hub in hub,
                                                        pyarrow in reading, yaml in reading
-    runs      one module a source of answers           records, keys, suites, inspect_ai in inspect_logs,
-                                                       fsspec in remote
+    runs      one module a source of answers           records, keys, suites, inspect_ai in inspect_logs
     solvers   programs that answer without a model     records, keys
     sandbox   confinement; knows nothing of Vim        records, pyseccomp
     replay    an answer played in real Vim             records, keys, sandbox, vimgolf,
@@ -45,8 +44,9 @@ libraries::
     prices    what an attempt cost                     records, genai_prices, yaml
     store     DuckDB: replacing and reading            records, duckdb, pandas, pyarrow
     load      the one flow from sources to store       all above, tqdm
-    analysis  questions: from frames to frames         records, prices, store, numpy, pandas, scipy,
-                                                       statsmodels
+    analysis  questions: from frames to frames         records, keys, prices, store, numpy, pandas,
+                                                       rapidfuzz, scipy, statsmodels,
+                                                       inspect_ai in cutoffs
     figures   one function a picture or table          analysis, matplotlib, numpy, pandas
     report    notebooks executed, HTML written         all above, jinja2, jupyter_client, markupsafe,
                                                        nbconvert, nbformat, papermill, tqdm, traitlets

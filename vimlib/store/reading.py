@@ -62,6 +62,8 @@ TABLES = (
 VIEWS = (
     "errata_counted",
     "attempts_scored",
+    "answers_traced",
+    "solutions_published",
     "attempts_priced",
     "failures_classified",
     "run_overview",

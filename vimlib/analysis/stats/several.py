@@ -6,15 +6,17 @@ from collections.abc import Sequence
 
 
 def _corrected(p_values: Sequence[float | None], method: str) -> list[float | None]:
-    # Imported where needed: it takes longer to load than everything else here together.
-    from statsmodels.stats.multitest import multipletests
-
     known = [(place, p) for place, p in enumerate(p_values) if p is not None]
     for _, p in known:
         if not 0 <= p <= 1:
             raise ValueError(f"p = {p} is not between 0 and 1")
     found: list[float | None] = [None] * len(p_values)
-    if known:
+    if len(known) == 1:
+        found[known[0][0]] = float(known[0][1])
+    elif known:
+        # Imported where needed: it takes longer to load than everything else here together.
+        from statsmodels.stats.multitest import multipletests
+
         corrected = multipletests([p for _, p in known], method=method)[1]
         for (place, _), p in zip(known, corrected, strict=True):
             found[place] = float(p)

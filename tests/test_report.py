@@ -227,7 +227,11 @@ def test_a_failing_notebook_leaves_latest_and_names_the_cell(tmp_path: Path) -> 
     assert os.readlink(out / "latest") == "2026-02-03-good"
     page = (out / "latest" / "index.html").read_text(encoding="utf-8")
     assert sys.executable in page, "the kernel is this interpreter"
-    assert sorted(path.name for path in good.folder.glob("[!.]*")) == ["05_page.ipynb", "index.html"]
+    assert sorted(path.name for path in good.folder.glob("[!.]*")) == [
+        "05_page.ipynb",
+        "index.html",
+        "summary.json",
+    ]
 
     for name in ("good", "bad"):
         with pytest.raises(NotebookFailed) as caught:
@@ -247,7 +251,7 @@ def test_a_failing_notebook_leaves_latest_and_names_the_cell(tmp_path: Path) -> 
         assert "ValueError" in kept.read_text(encoding="utf-8")
         assert os.readlink(out / "latest") == "2026-02-03-good"
         assert (out / "latest" / "index.html").read_text(encoding="utf-8") == page
-    assert [path for path in out.iterdir() if path.name.startswith(".")] == []
+    assert [path.name for path in out.iterdir() if path.name.startswith(".")] == [".lock"]
 
 
 @pytest.mark.parametrize(
@@ -380,7 +384,7 @@ def test_a_load_is_repeated_only_where_its_sources_or_the_store_changed(tmp_path
             progress=False,
         )
 
-    assert made().rejections[0].endswith("expected Inspect logs or solutions")
+    assert "nothing.json: no such file or folder" in made().rejections[0]
     (tmp_path / "nothing.json").write_text('{"t1-duplicate-table": "ZZ"}', encoding="utf-8")
     assert made().executed == ("01_load.ipynb",), "a source that could not be read may be readable now"
     assert made().executed == ()

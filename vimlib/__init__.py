@@ -30,7 +30,8 @@ libraries::
     keys      the two notations                        records
     suites    one module a source of tasks             records, keys, huggingface_hub in hub,
                                                        pyarrow in reading, yaml in reading
-    runs      one module a source of answers           records, keys, suites, inspect_ai in inspect_logs
+    runs      one module a source of answers           records, keys, suites, inspect_ai in inspect_logs,
+                                                       fsspec in remote
     solvers   programs that answer without a model     records, keys
     sandbox   confinement; knows nothing of Vim        records, pyseccomp
     replay    an answer played in real Vim             records, keys, sandbox, vimgolf,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from vimlib.cli.settings import Listed
 from vimlib.cli.terminal import say
 from vimlib.records import VimlibError
 
@@ -52,7 +53,7 @@ def suites() -> argparse.ArgumentParser:
     parent = argparse.ArgumentParser(add_help=False)
     parent.add_argument(
         "--suite",
-        action="append",
+        action=Listed,
         default=[],
         metavar="S",
         help="a suite: built-in name (seed), fetched name (vimgolf, vimbench), file or folder; repeatable",
@@ -68,11 +69,16 @@ def suites() -> argparse.ArgumentParser:
 def sources() -> argparse.ArgumentParser:
     """Which runs and solvers, and the store that they go to."""
     parent = argparse.ArgumentParser(add_help=False)
-    parent.add_argument("runs", nargs="*", type=Path, help="run files, or folders of them")
+    parent.add_argument(
+        "runs",
+        nargs="*",
+        type=run_source,
+        help="run files, folders of them, or URLs that fsspec reads (s3://…), files or folders",
+    )
     parent.add_argument(
         "--database", type=Path, default=Path("data/vimlib.duckdb"), help="the store (%(default)s)"
     )
-    parent.add_argument("--solver", action="append", metavar="NAME", help="only this solver; repeatable")
+    parent.add_argument("--solver", action=Listed, metavar="NAME", help="only this solver; repeatable")
     parent.add_argument(
         "--prices",
         type=Path,
@@ -80,6 +86,32 @@ def sources() -> argparse.ArgumentParser:
         help="prices (YAML or JSON) of models that the packaged price list does not know",
     )
     return parent
+
+
+def run_source(text: str) -> str | Path:
+    """A source as it is given: a URL stays text, since a path would lose one of its slashes."""
+    from vimlib.runs.remote import is_remote
+
+    return text if is_remote(text) else Path(text)
+
+
+def local_sources(runs: Iterable[str | Path], rejected: list[str]) -> list[Path]:
+    """The sources as local files and folders. What lies elsewhere is fetched; where that fails, it is
+    what an earlier fetch left, if anything, with a line in `rejected`."""
+    from vimlib.runs import remote
+
+    found = []
+    for source in runs:
+        if isinstance(source, Path):
+            found.append(source)
+            continue
+        try:
+            found.append(remote.mirror(source)[0])
+        except VimlibError as error:
+            before = remote.kept(source)
+            rejected.append(str(error) + ("; went on with what was fetched before" if before else ""))
+            found += [before] if before else []
+    return found
 
 
 def one_protocol() -> argparse.ArgumentParser:

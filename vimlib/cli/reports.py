@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vimlib.cli import options as shared
 from vimlib.cli.options import (
@@ -12,16 +14,74 @@ from vimlib.cli.options import (
     absolute_suite,
     confinement_asked,
     executor_asked,
+    local_sources,
     solvers_asked,
     suites_asked,
 )
+from vimlib.cli.settings import FILE, Listed
 from vimlib.cli.terminal import say, shows_progress, table
+from vimlib.records import VimlibError
 
 if TYPE_CHECKING:
     from vimlib.load import LoadedRow
+    from vimlib.report import ReportResult
+
+SIX_HOURS = 21_600
+"""Seconds that a cell may take by default: far longer than any load seen, and shorter than a night."""
 
 
 def _report(options: argparse.Namespace) -> int:
+    from vimlib.report import NothingNew, ReportBusy
+    from vimlib.report.schedule import Log, notify
+
+    log = Log(options.out / "report.log" if options.log is None else options.log, options.name)
+    log.write("begin")
+
+    def tell(status: str, message: str, summary: Mapping[str, Any]) -> None:
+        if options.notify and (why := notify(options.notify, status, message, summary)):
+            log.write("notify-failed", why)
+            say(why)
+
+    try:
+        rejected: list[str] = []
+        result = _made(options, rejected)
+    except NothingNew as nothing:
+        log.write("nothing-new", str(nothing))
+        for line in rejected:
+            say(line)
+        print(nothing)
+        return REJECTED if rejected else 0
+    except ReportBusy as busy:
+        # The report that is being made will tell what there is to tell.
+        log.write("busy", str(busy))
+        raise
+    except KeyboardInterrupt:
+        log.write("interrupted")
+        raise
+    except Exception as error:
+        log.write("failed", str(error) if isinstance(error, VimlibError) else repr(error))
+        tell("failure", str(error), {"report": options.name})
+        raise
+    rejected += result.rejections
+    for line in rejected:
+        say(line)
+    executed = ", ".join(result.executed) or "no notebook, since nothing changed"
+    log.write("done", f"{result.folder} in {result.wall_seconds:.0f} s; executed {executed}")
+    if rejected:
+        log.write("rejected", "; ".join(rejected))
+    print(f"{result.latest / 'index.html'} ({result.folder}; {result.wall_seconds:.0f} s)")
+    if options.keep:
+        from vimlib.report import prune
+
+        spare = [result.before.folder] if result.before else []
+        removed = prune(options.out, options.name, options.keep, spare=spare)
+        if removed:
+            log.write("pruned", ", ".join(map(str, removed)))
+    return REJECTED if rejected else 0
+
+
+def _made(options: argparse.Namespace, rejected: list[str]) -> ReportResult:
+    """The report. `rejected` gets a line for each source that could not be fetched."""
     from vimlib.prices import read_prices
     from vimlib.replay import find_vim
     from vimlib.report import run_report
@@ -33,12 +93,15 @@ def _report(options: argparse.Namespace) -> int:
     solvers = solvers_asked(options)
     if options.prices is not None:
         read_prices(options.prices)
-    result = run_report(
+    _fetch(options.fetch, rejected)
+    runs = local_sources(options.runs, rejected)
+    return run_report(
         options.name,
         database=options.database,
-        parameters={
+        parameters=dict(options.parameters),
+        offered={
             "suites": [absolute_suite(suite) for suite in suites_asked(options)],
-            "sources": [str(path.absolute()) for path in options.runs],
+            "sources": [str(path.absolute()) for path in runs],
             "solvers": solvers,
             "confinement": confinement.value,
             "scheduler": options.scheduler,
@@ -49,22 +112,59 @@ def _report(options: argparse.Namespace) -> int:
         },
         out=options.out,
         show_code=options.show_code,
+        cell_timeout_seconds=options.cell_seconds or None,
+        kernels=options.kernels,
+        kernel_memory_bytes=None if options.kernel_gib is None else int(options.kernel_gib * 2**30),
         run_all=options.run_all,
+        only_new=options.new_only,
+        replace_same_day=not (options.new_only or options.baseline),
     )
-    for line in result.rejections:
-        say(line)
-    print(f"{result.latest / 'index.html'} ({result.folder}; {result.wall_seconds:.0f} s)")
-    return REJECTED if result.rejections else 0
+
+
+def _fetch(names: list[str], rejected: list[str]) -> None:
+    """Bring public suites to the cache. One that cannot be fetched now is used as it was kept."""
+    from vimlib.suites import FetchError, fetch_vimbench, fetch_vimgolf
+
+    for name in names:
+        try:
+            if name == "vimgolf":
+                fetch_vimgolf()
+            else:
+                fetch_vimbench()
+        except FetchError as error:
+            rejected.append(str(error))
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    """`name=value` for a notebook; a value that is JSON is that, anything else is text."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"{text!r}: expected NAME=VALUE, as in top_n=10")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text}: expected 1 or more")
+    return number
+
+
+_positive.number = True  # type: ignore[attr-defined]
 
 
 def _load(options: argparse.Namespace) -> int:
     from vimlib.load import load
     from vimlib.prices import read_prices
 
+    rejected: list[str] = []
     result = load(
         options.database,
         suites_asked(options),
-        options.runs,
+        local_sources(options.runs, rejected),
         solvers_asked(options),
         confinement=confinement_asked(options),
         cache=options.cache,
@@ -92,9 +192,10 @@ def _load(options: argparse.Namespace) -> int:
         ),
     )
     print(f"{result.replays} distinct replays, {result.replayed} done now, {result.seconds:.1f} s")
-    for line in result.rejections:
+    rejected += result.rejections
+    for line in rejected:
         say(line)
-    return REJECTED if result.rejections else 0
+    return REJECTED if rejected else 0
 
 
 def _why(row: LoadedRow) -> str | None:
@@ -126,7 +227,59 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     report.add_argument(
         "--run-all", action="store_true", help="make also the pages of whose inputs nothing changed"
     )
-    report.set_defaults(run=_report)
+    report.add_argument(
+        "--parameter",
+        dest="parameters",
+        action=Listed,
+        type=_parameter,
+        default=[],
+        metavar="NAME=VALUE",
+        help="a parameter of a notebook, such as top_n=10; repeatable",
+    )
+    unattended = report.add_argument_group("unattended reports", "docs/scheduling.md says how")
+    unattended.add_argument(
+        "--config", type=Path, metavar="FILE", help=f"settings: these options written down ({FILE}, if there)"
+    )
+    unattended.add_argument(
+        "--fetch",
+        action=Listed,
+        choices=("vimgolf", "vimbench"),
+        default=[],
+        help="fetch this suite before; repeatable",
+    )
+    unattended.add_argument(
+        "--new-only", action="store_true", help="write no report where nothing is new since the last good one"
+    )
+    unattended.add_argument(
+        "--baseline",
+        choices=("last",),
+        help="keep the last good report, also one of the same day, and compare with it",
+    )
+    unattended.add_argument(
+        "--keep", type=_positive, metavar="N", help="remove all but the newest N reports of this name"
+    )
+    unattended.add_argument(
+        "--notify",
+        metavar="COMMAND",
+        help="shell command that gets the summary on standard input when the report fails or regresses",
+    )
+    unattended.add_argument(
+        "--log", type=Path, metavar="FILE", help="a line an event (report.log in the folder of reports)"
+    )
+    unattended.add_argument(
+        "--cell-seconds",
+        type=int,
+        default=SIX_HOURS,
+        metavar="N",
+        help="a cell of a notebook that takes longer has failed; 0: no limit (%(default)s)",
+    )
+    unattended.add_argument(
+        "--kernel-gib", type=float, metavar="N", help="most memory of a notebook, in GiB (no limit)"
+    )
+    unattended.add_argument(
+        "--kernels", type=_positive, metavar="N", help="notebooks that run at once (one a processor)"
+    )
+    report.set_defaults(run=_report, settings_for=("report", report))
 
     load = commands.add_parser(
         "load",

@@ -4,12 +4,15 @@ A page needs from a table what general libraries leave out or do by inline style
 mode can undo: row headers, units in the head, right-aligned figures, intervals beside the value,
 "unavailable" for what is not known, groups that are never ranked together, and cells that are
 escaped whatever they hold. This writes exactly that and no styling; the page's style sheet has it.
-Each body cell carries its raw value in `data-v`, for sorting and for whoever scrapes the page.
+Each body cell carries its raw value in `data-v`, for sorting. Beside the HTML a table shows itself as
+CSV, which a report keeps as a file and JupyterLab passes over.
 """
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -152,6 +155,40 @@ class Table:
             f'<caption id="{anchor}-t">{html.escape(self.title)}</caption>'
             f"<thead><tr>{head}</tr></thead>{newline.join(body)}</table></div>{note}</div>"
         )
+
+    def csv(self) -> str:
+        """All columns of the frame, one line a row, unformatted; empty where there is no value.
+
+        Text that a spreadsheet would take for a formula gets an apostrophe before it: it may come from
+        a model.
+        """
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow(self.rows.columns)
+        places = {column.key for column in self.columns if column.show is place}
+        for row in self.rows.itertuples(index=False, name=None):
+            writer.writerow(
+                "" if missing(value) else _raw(place(value) if name in places else value)
+                for name, value in zip(self.rows.columns, row, strict=True)
+            )
+        return buffer.getvalue()
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+        shown = {"text/html": self._repr_html_()}
+        if not self.rows.empty:
+            shown["text/csv"] = self.csv()
+        return shown, {"text/csv": {"name": self.name}}
+
+
+def _raw(value: Any) -> str:
+    if isinstance(value, pd.Timestamp):
+        return value.isoformat()
+    text = str(value)
+    if isinstance(value, str) and text.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return f"'{text}"
+    return text
 
 
 def _head(column: Column) -> str:

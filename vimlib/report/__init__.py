@@ -6,15 +6,17 @@ all of it is good, so that `reports/latest` never shows half a report and stays 
 one when a notebook fails; what was executed until then is kept in `reports/<date>-<name>.failed/`.
 
 notebooks: which pages there are, and their parameters. execution, kernel, inside: one notebook
-executed. inputs: what a page was made from, so that it is not made
-again for nothing. page, article/, style.css, page.js: one executed notebook as HTML. This package computes
-nothing that a page shows: that is the notebooks' calls into the others.
+executed. inputs: what a page was made from, so that it is not made again for nothing. history: what
+earlier reports said. page, article/, style.css, page.js: one executed notebook as HTML. This package
+computes nothing that a page shows: that is the notebooks' calls into the others.
 """
 
 from __future__ import annotations
 
 import contextlib
 import datetime
+import fcntl
+import json
 import os
 import re
 import shutil
@@ -22,12 +24,22 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from vimlib.records import VimlibError
 from vimlib.report.execution import NotebookFailed, execute
+from vimlib.report.history import (
+    PREVIOUS,
+    SUMMARY,
+    Past,
+    previous_of,
+    prune,
+    reports,
+    summarise,
+    write_index,
+)
 from vimlib.report.inputs import Made, file_sha256, load_key, loaded_key, page_key, recall, remember
 from vimlib.report.kernel import Watch
 from vimlib.report.notebooks import (
@@ -51,8 +63,11 @@ __all__ = [
     "BadReportName",
     "NotebookFailed",
     "NotebookMissing",
+    "NothingNew",
     "Page",
     "Parameter",
+    "Past",
+    "ReportBusy",
     "ReportPathTaken",
     "ReportResult",
     "UnknownParameter",
@@ -62,6 +77,8 @@ __all__ = [
     "fits",
     "notebook_parameters",
     "notebooks_folder",
+    "prune",
+    "reports",
     "run_report",
 ]
 
@@ -76,6 +93,18 @@ class BadReportName(VimlibError):
 
 class ReportPathTaken(VimlibError):
     """Something that is not ours stands where `latest` should be."""
+
+
+class NothingNew(VimlibError):
+    """No page has new inputs, and a report was asked for only if one has."""
+
+    exit_code = 0
+
+
+class ReportBusy(VimlibError):
+    """Another report is being made in this folder."""
+
+    exit_code = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +139,10 @@ class ReportResult:
     """A line for everything that the load could not take."""
     executed: tuple[str, ...] = ()
     """File names of the notebooks that were run now; the others had no new inputs."""
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    """What `summary.json` says; see `history.FIELDS` and `analysis.headlines.FIELDS`."""
+    before: Past | None = None
+    """The newest good report of this name as it was before this one."""
 
 
 def run_report(
@@ -117,22 +150,30 @@ def run_report(
     *,
     database: Path,
     parameters: Mapping[str, Any] | None = None,
+    offered: Mapping[str, Any] | None = None,
     notebooks: Sequence[Path] | None = None,
     out: Path = Path("reports"),
     created: datetime.datetime | None = None,
     show_code: bool = False,
     cell_timeout_seconds: int | None = None,
     kernels: int | None = None,
+    kernel_memory_bytes: int | None = None,
     run_all: bool = False,
+    replace_same_day: bool = True,
+    only_new: bool = False,
     progress: bool | None = None,
 ) -> ReportResult:
     """Execute the notebooks, write their pages and move `latest` on.
 
-    `name`: letters, digits, '.', '_' and '-'; the folder is `out/<date>-<name>`, and a report of
-        the same day and name is replaced.
+    `name`: letters, digits, '.', '_' and '-'; the folder is `out/<date>-<name>`.
+    `replace_same_day`: a report of the same day and name is replaced; else both stay, and this one's
+        folder gets a number at its end.
+    `only_new`: where there is a good report of this name and no page has new inputs, NothingNew is
+        raised and nothing is written.
     `database`: given to every notebook that declares it, as an absolute path.
     `parameters`: further parameters by name; each goes to the notebooks that declare it. Paths
         become strings.
+    `offered`: the same, but it is no error if no notebook declares one.
     `notebooks`: files; by default those of `find_pages`. The load runs first and alone, since it
         writes what the others read.
     `created`: the report's own time, the only thing in a page that is not made from data; now
@@ -140,13 +181,14 @@ def run_report(
     `show_code`: pages show the code of each step, folded.
     `cell_timeout_seconds`: a cell that takes longer has failed; None: no limit.
     `kernels`: notebooks that run at once; by default one a processor.
+    `kernel_memory_bytes`: the most memory that each may have; None: no limit.
     `run_all`: execute also the pages of whose inputs nothing changed since an earlier report.
     `progress`: names each notebook on standard error and passes on what its cells write there, such
         as bars; given to every notebook as `show_progress`; by default, where a terminal looks on.
 
-    Raises UnknownParameter, WrongParameter, NotebookMissing, BadReportName or ReportPathTaken
-    before anything runs, and NotebookFailed where a notebook stops; the others are executed all the
-    same, unless it was the load.
+    Raises UnknownParameter, WrongParameter, NotebookMissing, BadReportName, ReportPathTaken or
+    ReportBusy before anything runs, and NotebookFailed where a notebook stops; the others are executed
+    all the same, unless it was the load.
     """
     begin = time.monotonic()
     if not _SLUG.fullmatch(name):
@@ -156,47 +198,105 @@ def run_report(
     files = list(notebooks) if notebooks is not None else find_pages()
     files.sort(key=lambda file: name_of(file) != LOAD)
     progress = sys.stderr.isatty() if progress is None else progress
-    given = {"database": str(Path(database).absolute()), "show_progress": progress} | {
-        key: plain_value(value) for key, value in (parameters or {}).items()
-    }
-    plan = assign_parameters(files, given, optional={"database", "show_progress"})
+    shared = {"database": str(Path(database).absolute()), "show_progress": progress, **(offered or {})}
+    given = {key: plain_value(value) for key, value in {**shared, **(parameters or {})}.items()}
+    plan = assign_parameters(files, given, optional=shared)
     latest = out / "latest"
     if latest.exists() and not latest.is_symlink():
         raise ReportPathTaken(f"{latest}: is not a symbolic link; expected to make one there. Move it away.")
 
     when = created or datetime.datetime.now(datetime.UTC)
     when = when.replace(tzinfo=datetime.UTC) if when.tzinfo is None else when.astimezone(datetime.UTC)
-    folder = out / f"{when:%Y-%m-%d}-{name}"
-    building = out / f".{folder.name}.{os.getpid()}"
-    failed = out / f"{folder.name}.failed"
-    shutil.rmtree(building, ignore_errors=True)
-    building.mkdir(parents=True)
-    work = _Work(
-        building,
-        Path(database),
-        when,
-        recalled={} if run_all else recall(out),
-        cell_seconds=cell_timeout_seconds,
-        progress=progress,
-    )
-    try:
-        failures = work.execute_all(plan, kernels or len(os.sched_getaffinity(0)))
-        remember(building, work.made)
-        if failures:
-            shutil.rmtree(failed, ignore_errors=True)
-            building.rename(failed)
-            raise _kept(failures, failed)
-        pages = _write_pages(building, files, name, when, show_code, work.made)
-        _replace_folder(building, folder)
-    finally:
-        shutil.rmtree(building, ignore_errors=True)
-    shutil.rmtree(failed, ignore_errors=True)
-    _point(latest, folder.name)
-    rejections = tuple(line for made in work.made.values() for line in made.rejections)
-    spent = time.monotonic() - begin
+    out.mkdir(parents=True, exist_ok=True)
+    with _lock(out):
+        _remove_unfinished(out)
+        known = reports(out, name)
+        folder = _place(out / f"{when:%Y-%m-%d}-{name}", replace_same_day)
+        building = out / f".{folder.name}.{os.getpid()}"
+        failed = out / f"{folder.name}.failed"
+        building.mkdir()
+        work = _Work(
+            building,
+            Path(database),
+            when,
+            recalled={} if run_all else recall(out),
+            known=known,
+            cell_seconds=cell_timeout_seconds,
+            memory_bytes=kernel_memory_bytes,
+            progress=progress,
+        )
+        try:
+            failures = work.execute_all(plan, kernels or len(os.sched_getaffinity(0)))
+            remember(building, work.made)
+            if failures:
+                shutil.rmtree(failed, ignore_errors=True)
+                building.rename(failed)
+                raise _kept(failures, failed)
+            if only_new and known and not work.executed:
+                raise NothingNew(f"nothing new since {known[0].folder}")
+            pages = _write_pages(building, files, name, when, show_code, work.made)
+            rejections = tuple(line for made in work.made.values() for line in made.rejections)
+            summary = summarise(
+                Path(database),
+                report=name,
+                created=when,
+                store_sha256=work.store_sha256,
+                with_errata=bool(given.get("with_errata", False)),
+                known=[] if run_all else known,
+            )
+            summary["pages"] = [{"file": page.file, "label": page.label} for page in pages]
+            summary["rejections"] = list(rejections)
+            text = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False)
+            (building / SUMMARY).write_text(text + "\n", encoding="utf-8")
+            _replace_folder(building, folder)
+        finally:
+            shutil.rmtree(building, ignore_errors=True)
+        shutil.rmtree(failed, ignore_errors=True)
+        _point(latest, folder.name)
+        write_index(out)
     return ReportResult(
-        folder, folder / pages[0].file, latest, pages, spent, rejections, tuple(work.executed)
+        folder,
+        folder / pages[0].file,
+        latest,
+        pages,
+        time.monotonic() - begin,
+        rejections,
+        tuple(work.executed),
+        summary,
+        known[0] if known else None,
     )
+
+
+@contextlib.contextmanager
+def _lock(out: Path) -> Iterator[None]:
+    """One report at a time in a folder. The kernel drops the lock when the process dies, however it dies."""
+    file = os.open(out / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ReportBusy(
+                f"{out}: another report is being made here; wait until it has ended, or name another folder"
+                " with --out"
+            ) from None
+        yield
+    finally:
+        os.close(file)
+
+
+def _remove_unfinished(out: Path) -> None:
+    """Remove what reports that were killed have left. Called with the lock, so no other is at work."""
+    for left in out.glob(".[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]-*"):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _place(folder: Path, replaces: bool) -> Path:
+    """The folder for a report: the first of its name that is free, or where the one there is replaced."""
+    place, number = folder, 1
+    while place.exists() and not replaces:
+        number += 1
+        place = folder.with_name(f"{folder.name}.{number}")
+    return place
 
 
 class _Work:
@@ -209,14 +309,19 @@ class _Work:
         created: datetime.datetime,
         *,
         recalled: Mapping[tuple[str, str], tuple[Path, Made]],
+        known: Sequence[Past],
         cell_seconds: int | None,
+        memory_bytes: int | None,
         progress: bool,
     ) -> None:
         self._building = building
         self._database = database
         self._created = created
         self._recalled = recalled
+        self._known = known
+        self.store_sha256 = ""
         self._cell_seconds = cell_seconds
+        self._memory_bytes = memory_bytes
         self._progress = progress
         self.made: dict[str, Made] = {}
         self.executed: list[str] = []
@@ -234,10 +339,18 @@ class _Work:
                 self._load(notebook, values)
             except NotebookFailed as failure:
                 return [failure]
-        store = file_sha256(self._database)
+        store = self.store_sha256 = file_sha256(self._database)
+        before = self._previous()
+        rest = [
+            (
+                notebook,
+                {**values, "previous": before} if "previous" in notebook_parameters(notebook) else values,
+            )
+            for notebook, values in rest
+        ]
         keys = {notebook: page_key(notebook, values, store) for notebook, values in rest}
         failures = []
-        with _pool(kernels) as pool:
+        with _pool(kernels, self._memory_bytes) as pool:
             running = [
                 pool.submit(self._execute, notebook, values)
                 for notebook, values in rest
@@ -252,6 +365,15 @@ class _Work:
                     self.made[notebook.name] = Made(keys[notebook], self._created)
         return failures
 
+    def _previous(self) -> str:
+        """The summary that this report compares itself with, copied beside its pages; '' for none."""
+        before = previous_of(self._known, self.store_sha256)
+        if before is None:
+            return ""
+        copy = self._building / PREVIOUS
+        shutil.copyfile(before, copy)
+        return str(copy.absolute())
+
     def _load(self, notebook: Path, values: Mapping[str, Any]) -> None:
         before = load_key(notebook, values)
         done = loaded_key(before, file_sha256(self._database))
@@ -260,7 +382,7 @@ class _Work:
         outcome = self._building / ".outcome.json"
         if "outcome_file" in notebook_parameters(notebook):
             values = {**values, "outcome_file": str(outcome.absolute())}
-        self._execute(notebook, values, Watch())
+        self._execute(notebook, values, Watch(self._memory_bytes))
         rejections: tuple[str, ...] = ()
         if outcome.is_file():
             from vimlib.load import read_outcome
@@ -298,8 +420,9 @@ class _Work:
 class _Pool:
     """Threads that execute notebooks, each with a watch over its kernel."""
 
-    def __init__(self, threads: ThreadPoolExecutor) -> None:
+    def __init__(self, threads: ThreadPoolExecutor, memory_bytes: int | None) -> None:
         self._threads = threads
+        self._memory_bytes = memory_bytes
         self.watches: list[Watch] = []
 
     def submit(
@@ -308,16 +431,16 @@ class _Pool:
         notebook: Path,
         values: Mapping[str, Any],
     ) -> Future[Path]:
-        watch = Watch()
+        watch = Watch(self._memory_bytes)
         self.watches.append(watch)
         return self._threads.submit(function, notebook, values, watch)
 
 
 @contextlib.contextmanager
-def _pool(size: int) -> Iterator[_Pool]:
+def _pool(size: int, memory_bytes: int | None) -> Iterator[_Pool]:
     """A pool that, interrupted, ends its kernels instead of waiting for them."""
     threads = ThreadPoolExecutor(size, thread_name_prefix="notebook")
-    pool = _Pool(threads)
+    pool = _Pool(threads, memory_bytes)
     try:
         yield pool
     except BaseException:
@@ -355,8 +478,12 @@ def _write_pages(
         for page in arrange(notebooks)
     )
     for page in pages:
-        text = render(folder / page.notebook, page, pages, report=name, created=created, show_code=show_code)
-        (folder / page.file).write_text(text, encoding="utf-8")
+        written = render(
+            folder / page.notebook, page, pages, report=name, created=created, show_code=show_code
+        )
+        for file, text in written.items():
+            (folder / file).parent.mkdir(exist_ok=True)
+            (folder / file).write_text(text, encoding="utf-8")
     return pages
 
 

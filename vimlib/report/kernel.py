@@ -17,6 +17,8 @@ from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from traitlets import TraitError
 
+from vimlib.report.inside import MEMORY_VARIABLE
+
 
 class Watch:
     """What is known of the kernel of one notebook while it runs, and how it ended.
@@ -24,7 +26,9 @@ class Watch:
     Threads that execute notebooks get no KeyboardInterrupt; `stop` is how the main one ends them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, memory_bytes: int | None = None) -> None:
+        self.memory_bytes = memory_bytes
+        """The most memory that the kernel may have; None: no limit."""
         self.process_id: int | None = None
         self.returncode: int | None = None
         """As `subprocess` gives it, negative for a signal; None: it did not end by itself."""
@@ -104,6 +108,9 @@ class OwnPythonKernel(AsyncKernelManager):
             ],
             display_name="Python of this report",
             language="python",
+            env={MEMORY_VARIABLE: str(self.watch.memory_bytes)}
+            if self.watch is not None and self.watch.memory_bytes
+            else {},
             metadata={"supported_encryption": ["curve"]},
         )
 

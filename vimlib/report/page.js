@@ -25,3 +25,13 @@ for (const table of document.querySelectorAll(".tab table")) {
     });
   });
 }
+// A report that nobody renews should not look fresh: the page says its own age once it has one.
+const made = document.querySelector(".when time");
+const age = document.getElementById("age");
+if (made && age) {
+  const days = Math.floor((Date.now() - Date.parse(made.dateTime)) / 864e5);
+  if (days > 0) {
+    age.textContent = ` That was ${days === 1 ? "a day" : `${days} days`} ago.`;
+    made.title = age.textContent.trim();
+  }
+}

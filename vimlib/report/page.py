@@ -12,7 +12,7 @@ import base64
 import datetime
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html.parser import HTMLParser
@@ -26,11 +26,18 @@ from nbconvert.exporters import HTMLExporter
 from traitlets.config import Config
 
 from vimlib import __version__
+from vimlib.figures.canvas import plain
+from vimlib.figures.tables import interval, percent
+from vimlib.report.notebooks import name_of
 
 if TYPE_CHECKING:
     from vimlib.report import Page
+    from vimlib.report.history import Past
 
 _HERE: Final = Path(__file__).parent
+TABLES: Final = "tables"
+"""Folder of a report that holds its tables as CSV."""
+
 _SHOWN: Final = ["text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg", "text/plain"]
 
 
@@ -91,6 +98,23 @@ def _own_or_boxed(markup: str) -> str:
     )
 
 
+def table_file(output: Any, page: str) -> str:
+    """Where the CSV of a table lies, seen from its page; what the table calls itself is not trusted."""
+    name = str(output.get("metadata", {}).get("text/csv", {}).get("name", "table"))
+    return f"{TABLES}/{page}-{re.sub(r'[^A-Za-z0-9_-]', '-', name)[:100]}.csv"
+
+
+def tables(book: Any, page: str) -> dict[str, str]:
+    """The CSV of every table that an executed notebook shows, by file, seen from its page."""
+    return {
+        table_file(output, page): output["data"]["text/csv"]
+        for cell in book.cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+        if "text/csv" in output.get("data", {})
+    }
+
+
 @cache
 def _exporter(show_code: bool) -> HTMLExporter:
     config = Config()
@@ -99,7 +123,7 @@ def _exporter(show_code: bool) -> HTMLExporter:
     config.TemplateExporter.exclude_input = not show_code
     config.TemplateExporter.exclude_input_prompt = True
     config.TemplateExporter.exclude_output_prompt = True
-    config.TemplateExporter.filters = {"own_or_boxed": _own_or_boxed}
+    config.TemplateExporter.filters = {"own_or_boxed": _own_or_boxed, "table_file": table_file}
     return HTMLExporter(config=config, template_name="article", extra_template_basedirs=[str(_HERE)])
 
 
@@ -111,18 +135,27 @@ def render(
     report: str,
     created: datetime.datetime,
     show_code: bool = False,
-) -> str:
-    """The whole page of an executed notebook. The same notebook and time give the same bytes."""
+) -> dict[str, str]:
+    """The page of an executed notebook and its tables as CSV: text by file, seen from the report's folder.
+
+    The same notebook and time give the same bytes.
+    """
     book = nbformat.read(executed, as_version=4)
-    return wrap(article(book, show_code=show_code), page, pages, report=report, created=created)
+    name = name_of(Path(page.notebook))
+    inside = article(book, show_code=show_code, page=name)
+    return {
+        page.file: wrap(inside, page, pages, report=report, created=created),
+        **tables(book, name),
+    }
 
 
-def article(book: Any, *, show_code: bool = False) -> str:
+def article(book: Any, *, show_code: bool = False, page: str = "page") -> str:
     """The cells of a notebook as HTML, without a page around them.
 
     Cells tagged `parameters` or added by papermill are machinery and show only together with the code.
     """
-    markup, _ = _exporter(show_code).from_notebook_node(book, resources={"vimlib_show_code": show_code})
+    resources = {"vimlib_show_code": show_code, "vimlib_page": page}
+    markup, _ = _exporter(show_code).from_notebook_node(book, resources=resources)
     return re.sub(r"\n{2,}", "\n", str(markup)).strip()
 
 
@@ -130,27 +163,100 @@ def wrap(article: str, page: Page, pages: Sequence[Page], *, report: str, create
     """Put the page around an article: head, style, status line, contents, foot."""
     found = headings(article)
     title = next((heading.text for heading in found if heading.level == 1), page.label)
-    contents = [heading for heading in found if heading.level > 1 and heading.id]
-    script = (_HERE / "page.js").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True
-    )
-    template = environment.from_string((_HERE / "page.html.j2").read_text(encoding="utf-8"))
-    return template.render(
+    front = next((other.file for other in pages if other.file == "index.html"), page.file)
+    return _fill(
         title=title,
         report=report,
-        version=__version__,
-        created=f"{created:%Y-%m-%d %H:%M} UTC",
-        created_iso=f"{created:%Y-%m-%dT%H:%M:%SZ}",
-        executed=f"{page.executed:%Y-%m-%d %H:%M} UTC" if page.executed else "",
-        style=Markup((_HERE / "style.css").read_text(encoding="utf-8")),
-        script=Markup(script),
-        script_source=f"'sha256-{digest}'",
-        front=next((other.file for other in pages if other.file == "index.html"), page.file),
-        pages=pages,
-        file=page.file,
+        created=created,
+        executed=page.executed,
+        home=front,
+        navigation=[(other.file, other.label, other.file == page.file) for other in pages],
         notebook=page.notebook,
-        contents=contents,
-        article=Markup(article),
+        above="../index.html",
+        contents=[heading for heading in found if heading.level > 1 and heading.id],
+        article=article,
+    )
+
+
+def index_page(reports: Sequence[Past]) -> str:
+    """The page that lists reports, newest first, each with its headline numbers."""
+    environment = _environment()
+    rows = [
+        {
+            "link": f"{past.folder.name}/index.html",
+            "name": past.name,
+            "created": f"{past.created:%Y-%m-%d %H:%M}",
+            "created_iso": f"{past.created:%Y-%m-%dT%H:%M:%SZ}",
+            "totals": past.summary.get("totals"),
+            "leaders": _leaders(past.summary),
+            "rejections": len(past.summary.get("rejections", ())),
+            "summary": f"{past.folder.name}/summary.json",
+        }
+        for past in reports
+    ]
+    inside = environment.get_template("index.html.j2").render(rows=rows)
+    return _fill(
+        title="Reports",
+        report="All reports",
+        created=reports[0].created if reports else None,
+        executed=None,
+        home="index.html",
+        navigation=[("latest/index.html", "Latest", False)] if reports else [],
+        notebook="",
+        above="",
+        contents=[],
+        article=inside,
+    )
+
+
+def _leaders(summary: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The best model of each suite, protocol and track of a summary, in words."""
+    best: dict[tuple[str, ...], dict[str, Any]] = {}
+    for run in summary.get("runs", ()):
+        rate = run["pass_rate"]["value"]
+        place = (run["suite"], run["suite_hash"], run["protocol"], run["track"])
+        if run["kind"] == "model" and rate is not None:
+            if place not in best or rate > best[place]["pass_rate"]["value"]:
+                best[place] = run
+    return [
+        {
+            "where": f"{suite}, {protocol}" + ("" if track == "single" else f", {track}"),
+            "name": plain(str(run["name"]).rsplit("/", 1)[-1], 60),
+            "rate": percent(run["pass_rate"]["value"]),
+            "interval": interval(run["pass_rate"]["low"], run["pass_rate"]["high"]),
+            "of": f"{run['passed']:,} of {run['scored']:,}",
+        }
+        for (suite, _, protocol, track), run in best.items()
+    ]
+
+
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+
+
+def _fill(
+    *, created: datetime.datetime | None, executed: datetime.datetime | None, article: str, **values: Any
+) -> str:
+    """The frame that all pages share."""
+    script = (_HERE / "page.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            version=__version__,
+            created=f"{created:%Y-%m-%d %H:%M} UTC" if created else "",
+            created_iso=f"{created:%Y-%m-%dT%H:%M:%SZ}" if created else "",
+            executed=f"{executed:%Y-%m-%d %H:%M} UTC" if executed else "",
+            style=Markup((_HERE / "style.css").read_text(encoding="utf-8")),
+            script=Markup(script),
+            script_source=f"'sha256-{digest}'",
+            article=Markup(article),
+            **values,
+        )
     )

@@ -1,0 +1,73 @@
+"""What a report needs when nobody looks on: a log, a word to somebody when it matters, and a gate.
+
+It schedules nothing: cron, systemd and others do that better. A schedule calls one command, and this
+makes what it did and found reach its owner.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+NOTIFY_SECONDS: Final = 60
+"""Time that a command for notifications may take."""
+
+
+class Log:
+    """A file of one line an event, for whoever asks later what the schedule did."""
+
+    def __init__(self, path: Path | None, name: str) -> None:
+        self._path = path
+        self._name = name
+
+    def write(self, event: str, message: str = "") -> None:
+        """Add a line: time (UTC), report, event, message. A log that cannot be written stops nothing."""
+        if self._path is None:
+            return
+        now = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT%H:%M:%SZ}"
+        line = " ".join("".join(c if c.isprintable() else " " for c in message).split())
+        with contextlib.suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(f"{now} {self._name} {event} {line}".rstrip() + "\n")
+
+
+def notify(command: str, status: str, message: str, summary: Mapping[str, Any]) -> str:
+    """Run a shell command to tell somebody; '' or, in one line, why it did not work.
+
+    It gets the summary with `status` (`failure` or `regression`) and `message` as JSON on its standard
+    input, and both in the environment as VIMLIB_STATUS and VIMLIB_MESSAGE.
+    """
+    text = json.dumps({"status": status, "message": message, **summary}, ensure_ascii=False)
+    environment = {**os.environ, "VIMLIB_STATUS": status, "VIMLIB_MESSAGE": message.replace("\0", " ")}
+    try:
+        running = subprocess.Popen(
+            command,
+            shell=True,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return f"--notify could not be run ({error.strerror})"
+    try:
+        _, said = running.communicate(text.encode("utf-8", "replace"), timeout=NOTIFY_SECONDS)
+    except subprocess.TimeoutExpired:
+        # Whatever the shell has started holds the pipe as well.
+        with contextlib.suppress(OSError):
+            os.killpg(running.pid, signal.SIGKILL)
+        running.communicate()
+        return f"--notify took longer than {NOTIFY_SECONDS} s"
+    if running.returncode:
+        last = said.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
+        return f"--notify ended with exit code {running.returncode}" + (f" ({last})" if last else "")
+    return ""

@@ -18,40 +18,45 @@ everything in one DuckDB file; questions are asked of the store alone::
                                        │
                                        └─> analysis ─> figures ─> report ─> HTML
                                                                     │
+                                                    inspect_tasks ──┤
+                                                                    ▼
                                                                    cli
 
 Read line by line from the left, this is also the order of import: a module may import only modules
 named before it, of those only what stands here, and beside the standard library only these
 libraries::
 
-    module    owns                                     may import
-    --------  ---------------------------------------  ----------
-    records   the vocabulary: records and closed sets  nothing
-    keys      the two notations                        records
-    suites    one module a source of tasks             records, keys, huggingface_hub in hub,
-                                                       pyarrow in reading, yaml in reading
-    runs      one module a source of answers           records, keys, suites, inspect_ai in inspect_logs,
-                                                       fsspec in remote
-    solvers   programs that answer without a model     records, keys
-    sandbox   confinement; knows nothing of Vim        records, pyseccomp
-    replay    an answer played in real Vim             records, keys, sandbox, vimgolf,
-                                                       distributed in cluster
-    score     the final buffer against the target      records, keys
-    failures  why a failed answer failed               records, keys, score
-    judge     answers replayed, scored, compared       records, replay, sandbox, score, tqdm
-    repair    what would have mended a failed answer   records, keys, sandbox, replay, score, failures, tqdm
-    generate  drawn tasks, kept or rejected            records, keys, suites, solvers, sandbox, replay,
-                                                       judge, tqdm
-    prices    what an attempt cost                     records, genai_prices, yaml
-    store     DuckDB: replacing and reading            records, duckdb, pandas, pyarrow
-    load      the one flow from sources to store       all above, tqdm
-    analysis  questions: from frames to frames         records, keys, prices, store, numpy, pandas,
-                                                       rapidfuzz, scipy, statsmodels,
-                                                       inspect_ai in cutoffs
-    figures   one function a picture or table          analysis, matplotlib, numpy, pandas
-    report    notebooks executed, HTML written         all above, jinja2, jupyter_client, markupsafe,
-                                                       nbconvert, nbformat, papermill, tqdm, traitlets
-    cli       parse, call, print, exit code            all above, tqdm
+    module         owns                                     may import
+    -------------  ---------------------------------------  ----------
+    records        the vocabulary: records and closed sets  nothing
+    keys           the two notations                        records
+    suites         one module a source of tasks             records, keys, huggingface_hub in hub,
+                                                            pyarrow in reading, yaml in reading
+    runs           one module a source of answers           records, keys, suites, inspect_ai in inspect_logs,
+                                                            fsspec in remote
+    solvers        programs that answer without a model     records, keys
+    sandbox        confinement; knows nothing of Vim        records, pyseccomp
+    replay         an answer played in real Vim             records, keys, sandbox, vimgolf,
+                                                            distributed in cluster
+    score          the final buffer against the target      records, keys
+    failures       why a failed answer failed               records, keys, score
+    judge          answers replayed, scored, compared       records, replay, sandbox, score, tqdm
+    repair         what would have mended a failed answer   records, keys, sandbox, replay, score, failures,
+                                                            tqdm
+    generate       drawn tasks, kept or rejected            records, keys, suites, solvers, sandbox, replay,
+                                                            judge, tqdm
+    prices         what an attempt cost                     records, genai_prices, yaml
+    store          DuckDB: replacing and reading            records, duckdb, pandas, pyarrow
+    load           the one flow from sources to store       all above, tqdm
+    analysis       questions: from frames to frames         records, keys, prices, store, numpy, pandas,
+                                                            rapidfuzz, scipy, statsmodels,
+                                                            inspect_ai in cutoffs
+    figures        one function a picture or table          analysis, matplotlib, numpy, pandas
+    report         notebooks executed, HTML written         all above, jinja2, jupyter_client, markupsafe,
+                                                            nbconvert, nbformat, papermill, tqdm, traitlets
+    inspect_tasks  the tasks and scorer of Inspect          all above, anyio, inspect_ai, yaml in models,
+                                                            inspect_evals in tasks
+    cli            parse, call, print, exit code            all above, tqdm
 
 A test compares this drawing and this table with the code. To add a module, draw it here.
 """

@@ -22,6 +22,13 @@ JOBS ?= $(shell echo $$(($$(nproc) + 1)))
 RUNS ?=
 SUITES ?=
 NAME ?=
+MODEL ?=
+MODELS ?=
+SUITE ?=
+PROTOCOL ?=
+TRACK ?=
+STATE ?=
+BASE_URL ?=
 BASE ?=
 CANDIDATE ?=
 TESTS ?= tests
@@ -55,6 +62,12 @@ lab: $(READY) ## Open JupyterLab on the notebooks
 .PHONY: compare
 compare: $(READY) ## Compare two runs of the store (BASE=run CANDIDATE=run: ids, model names, latest)
 	$(BIN)/vimlib compare $(if $(BASE),'$(BASE)') $(if $(CANDIDATE),'$(CANDIDATE)')
+
+.PHONY: run
+run: $(READY) ## Ask a model for answers (MODEL=provider/model or MODELS=file; SUITE= PROTOCOL= TRACK= STATE= BASE_URL=)
+	$(BIN)/vimlib run $(foreach model,$(MODEL),--model '$(model)') $(if $(MODELS),--models '$(MODELS)') \
+		$(foreach suite,$(SUITE),--suite '$(suite)') $(if $(PROTOCOL),--protocol $(PROTOCOL)) \
+		$(if $(TRACK),--track $(TRACK)) $(if $(STATE),--state $(STATE)) $(if $(BASE_URL),--base-url '$(BASE_URL)')
 
 .PHONY: verify
 verify: $(READY) ## Replay every reference solution of the seed suite, or of SUITES, in real Vim

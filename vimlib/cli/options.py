@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+RUNS = Path("data/runs")
+"""Where the logs of runs are kept, and where a report looks for them."""
+
 REJECTED = 3
 """Exit code: something was rejected and the rest done."""
 
@@ -119,6 +122,13 @@ def one_protocol() -> argparse.ArgumentParser:
     parent = argparse.ArgumentParser(add_help=False)
     parent.add_argument("--protocol", choices=("golf", "bench"), help="instead of the suite's own")
     return parent
+
+
+def runs_asked(options: argparse.Namespace) -> list[str]:
+    """The runs asked for; with neither runs nor suites, those that are kept where `vimlib run` puts them."""
+    if options.runs or options.suite or not any(RUNS.rglob("*.eval")):
+        return list(options.runs)
+    return [str(RUNS)]
 
 
 def suites_asked(options: argparse.Namespace) -> list[str]:

@@ -15,6 +15,7 @@ from vimlib.cli.options import (
     confinement_asked,
     executor_asked,
     local_sources,
+    runs_asked,
     solvers_asked,
     suites_asked,
 )
@@ -94,7 +95,7 @@ def _made(options: argparse.Namespace, rejected: list[str]) -> ReportResult:
     if options.prices is not None:
         read_prices(options.prices)
     _fetch(options.fetch, rejected)
-    runs = local_sources(options.runs, rejected)
+    runs = local_sources(runs_asked(options), rejected)
     return run_report(
         options.name,
         database=options.database,
@@ -164,7 +165,7 @@ def _load(options: argparse.Namespace) -> int:
     result = load(
         options.database,
         suites_asked(options),
-        local_sources(options.runs, rejected),
+        local_sources(runs_asked(options), rejected),
         solvers_asked(options),
         confinement=confinement_asked(options),
         cache=options.cache,

@@ -6,15 +6,12 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vimlib.cli.options import REJECTED, confinement_asked
+from vimlib.cli.options import REJECTED, RUNS, confinement_asked
 from vimlib.cli.terminal import say, shows_progress, table
 from vimlib.records import Protocol, Track, TurnState, VimlibError
 
 if TYPE_CHECKING:
     from vimlib.inspect_tasks.models import ModelAsked
-
-RUNS = Path("data/runs")
-"""Where the logs of runs are kept, and where a report looks for them."""
 
 _SETTINGS = {
     "temperature": (float, "T", "sampling temperature"),

@@ -18,6 +18,7 @@ from vimlib.prices import (
     BadPriceDate,
     BadPrices,
     Terms,
+    _rates,
     cost_of,
     list_version,
     model_name,
@@ -155,6 +156,40 @@ def test_each_providers_usage_comes_to_the_sum_done_by_hand(provider: str) -> No
     theirs = genai_prices.extract_usage(response, provider_id=provider, api_flavor=flavour)
     noon = datetime.datetime(2026, 11, 1, 12, tzinfo=datetime.UTC)
     assert float(theirs.calc_price(genai_request_timestamp=noon).total_price) == pytest.approx(cost.usd)
+
+
+def test_our_reckoning_is_the_lists_own_for_every_model_that_it_prices() -> None:
+    """Each model with prices for text, above and below its steps, every token of another kind."""
+    from genai_prices.data_snapshot import get_snapshot
+
+    compared = 0
+    moment = datetime.datetime(2026, 11, 1, 12, tzinfo=datetime.UTC)
+    for provider in get_snapshot().providers:
+        for model in provider.models:
+            price = model.get_prices(moment)
+            if price.input_mtok is None or price.output_mtok is None:
+                continue
+            for size in (1_000, 250_000, 1_500_000):
+                asked = usage(
+                    input_tokens=size,
+                    cache_read_tokens=size // 3,
+                    cache_write_tokens=size // 5,
+                    output_tokens=size // 7,
+                    reasoning_tokens=size // 11,
+                )
+                theirs = price.calc_price(
+                    genai_prices.Usage(
+                        input_tokens=size,
+                        cache_read_tokens=size // 3,
+                        cache_write_tokens=size // 5,
+                        output_tokens=size // 7,
+                        output_reasoning_tokens=size // 11,
+                    )
+                )
+                ours = _rates(price).amount(asked, 0, size // 11, True)
+                assert ours == pytest.approx(theirs["total_price"]), (provider.id, model.id, size)
+                compared += 1
+    assert compared > 1_000
 
 
 def test_an_estimate_says_which_list_entry_and_day_it_rests_on() -> None:

@@ -104,6 +104,12 @@ def check_real_log_shows_its_published_figures(first: Reported) -> None:
     assert passed["noop"] == passed["retype"] == 0
     assert passed["diff"] >= 134 / 2
     assert "None of the 134 verdicts that the sources recorded differs from ours" in page
+    spent = first.page("token_cost.html")
+    # Tokens in all, of them input and output; no pass, so nothing is divided by passes; a local model.
+    assert "passes nothing, so that a pass has no price; 116,485 tokens went into answers" in spent
+    assert re.search(r"0 of 134, 0.0–2.8 no pass no pass unavailable 0 of 134 116,485 98,032", spent)
+    assert re.search(r"18,453 reasoning not reported", spent)
+    assert "cost known for 0 of 134 attempts: a local model without a price" in spent
 
 
 def test_an_interrupted_report_ends_in_one_line_and_leaves_its_replays(tmp_path: Path) -> None:

@@ -340,7 +340,7 @@ def _set_prices(prices: ModelPrice) -> dict[str, Any]:
 @functools.lru_cache(maxsize=4096)
 def _candidates(
     name: str, day: datetime.date | None, terms: Terms
-) -> tuple[_Quote, tuple[ModelPrice, ...]] | CostGap:
+) -> tuple[_Quote, tuple[_Rates, ...]] | CostGap:
     """Every set of prices that may apply to a model on a day under its terms, or why there is none."""
     found = _listed(name, terms.base_url)
     if isinstance(found, CostGap):
@@ -375,40 +375,88 @@ def _candidates(
     whole = [one for one in prices if one.input_mtok is not None and one.output_mtok is not None]
     if len(whole) < len(prices):
         return CostGap.UNKNOWN_MODEL
-    return _Quote(LIST, list_version(), f"{provider.id}/{model.id}", day), tuple(whole)
+    return _Quote(LIST, list_version(), f"{provider.id}/{model.id}", day), tuple(
+        dict.fromkeys(map(_rates, whole))
+    )
 
 
-def _reckoned(prices: Iterable[ModelPrice], usage: TokenUsage, terms: Terms) -> tuple[Decimal, Decimal]:
-    """The least and the most that the tokens cost under any of the prices."""
-    from genai_prices import Usage
-    from genai_prices.types import ModelPrice, TieredPrices
+Steps = tuple[tuple[int, Decimal], ...]
+"""A price by the length of the request: (more input tokens than this, US dollars a million), rising."""
 
-    assert usage.input_tokens is not None and usage.output_tokens is not None, "priced only with usage"
-    read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
+
+@dataclass(frozen=True, slots=True)
+class _Rates:
+    """The prices of a model that matter here, taken out of the list's record once.
+
+    Its own reckoning takes several times as long for each attempt; a test holds the two against each
+    other for every model of the list.
+    """
+
+    input: Steps
+    cache_read: Steps
+    cache_write: Steps
+    cache_write_1h: Steps
+    output: Steps
+    reasoning: Steps
+    request: Decimal
+    """US dollars for the request itself."""
+
+    def amount(self, usage: TokenUsage, for_an_hour: int, reasoning: int, stepped: bool) -> Decimal:
+        """US dollars for one attempt; `stepped`: its tokens are those of one request."""
+        assert usage.input_tokens is not None and usage.output_tokens is not None, "priced only with usage"
+        read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
+        length = usage.input_tokens if stepped else -1
+
+        def price(steps: Steps) -> Decimal:
+            return next((price for start, price in reversed(steps) if length > start), steps[0][1])
+
+        millions = (
+            (usage.input_tokens - read - written) * price(self.input)
+            + read * price(self.cache_read)
+            + (written - for_an_hour) * price(self.cache_write)
+            + for_an_hour * price(self.cache_write_1h)
+            + (usage.output_tokens - reasoning) * price(self.output)
+            + reasoning * price(self.reasoning)
+        )
+        return millions / 1_000_000 + self.request
+
+
+def _rates(price: ModelPrice) -> _Rates:
+    """The rates of a record. A part without a price of its own costs what its whole does."""
+    from genai_prices.types import TieredPrices
+
+    def steps(*names: str) -> Steps:
+        found = next(value for name in names if (value := getattr(price, name)) is not None)
+        if isinstance(found, TieredPrices):
+            return ((-1, found.base), *((tier.start, tier.price) for tier in found.tiers))
+        return ((-1, found),)
+
+    per_thousand = price.requests_kcount
+    assert per_thousand is None or isinstance(per_thousand, Decimal), "requests have no tiers of tokens"
+    return _Rates(
+        input=steps("input_mtok"),
+        cache_read=steps("cache_read_mtok", "input_mtok"),
+        cache_write=steps("cache_write_mtok", "input_mtok"),
+        cache_write_1h=steps("cache_write_1h_mtok", "cache_write_mtok", "input_mtok"),
+        output=steps("output_mtok"),
+        reasoning=steps("output_reasoning_mtok", "output_mtok"),
+        request=(per_thousand or Decimal(0)) / 1000,
+    )
+
+
+def _reckoned(rates: Iterable[_Rates], usage: TokenUsage, terms: Terms) -> tuple[Decimal, Decimal]:
+    """The least and the most that the tokens cost under any of the rates."""
+    written, output = usage.cache_write_tokens or 0, usage.output_tokens or 0
     lives = [0, written] if terms.cache_hours is None else [written * terms.cache_hours]
     # Reasoning that is not reported may be none of the output, or all of it.
-    thought = (
-        [0, usage.output_tokens]
-        if usage.reasoning_tokens is None
-        else [min(usage.reasoning_tokens, usage.output_tokens)]
-    )
-    amounts = []
-    for price in prices:
-        flat = ModelPrice(
-            **{k: v.base if isinstance(v, TieredPrices) else v for k, v in _set_prices(price).items()}
-        )
-        for one in [price] if terms.one_request else [price, flat]:
-            for for_an_hour in lives if one.cache_write_1h_mtok is not None else lives[:1]:
-                for reasoning in thought if one.output_reasoning_mtok is not None else thought[:1]:
-                    counted = Usage(
-                        input_tokens=usage.input_tokens,
-                        cache_read_tokens=read,
-                        cache_write_tokens=written,
-                        cache_write_1h_tokens=for_an_hour if one.cache_write_1h_mtok is not None else 0,
-                        output_tokens=usage.output_tokens,
-                        output_reasoning_tokens=reasoning,
-                    )
-                    amounts.append(one.calc_price(counted)["total_price"])
+    thought = [0, output] if usage.reasoning_tokens is None else [usage.reasoning_tokens]
+    amounts = [
+        one.amount(usage, for_an_hour, reasoning, stepped)
+        for one in rates
+        for for_an_hour in (lives if written else (0,))
+        for reasoning in (thought if one.reasoning != one.output else (0,))
+        for stepped in ((True,) if terms.one_request else (True, False))
+    ]
     return min(amounts), max(amounts)
 
 
@@ -684,8 +732,8 @@ def _listed_cost(name: str, usage: TokenUsage, day: datetime.date | None, terms:
     gap = usage_gap(usage)
     if gap is not None:
         return Cost(CostKind.UNAVAILABLE, gap=gap)
-    quote, prices = found
-    return _estimated([_reckoned(prices, one, terms) for one in _readings(usage)], quote)
+    quote, rates = found
+    return _estimated([_reckoned(rates, one, terms) for one in _readings(usage)], quote)
 
 
 def _own_cost(

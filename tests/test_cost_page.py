@@ -174,6 +174,13 @@ def test_the_front_is_drawn_on_cost_and_again_on_tokens_where_cost_is_lacking(fr
     assert show.front_picture(rows[rows["passed"] == 0], slug, "cost") == Block("")
 
 
+def test_without_any_amount_a_sentence_stands_in_the_pictures_place(frames: Any) -> None:
+    _, runs, _ = frames
+    ((_, slug, rows),) = show.sections(runs)
+    failed = rows[rows["passed"] == 0]
+    assert "Tokens per pass are unavailable" in words(show.tokens_picture(failed, slug))
+
+
 def test_the_same_frame_gives_the_same_bytes_and_no_markup_of_a_name(frames: Any) -> None:
     attempts, runs, modes = frames
     ((_, slug, rows),) = show.sections(runs)

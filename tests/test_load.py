@@ -26,6 +26,7 @@ from vimlib.load import (
     read_outcome,
     write_outcome,
 )
+from vimlib.prices import read_prices
 from vimlib.records import Protocol, Replay
 from vimlib.replay import ReplayCache
 from vimlib.solvers import SOLVERS, UnknownSolver
@@ -83,6 +84,25 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 # --- what is good is stored
+
+
+def test_prices_given_to_a_load_are_put_to_models_that_no_list_knows(log: Path, tmp_path: Path) -> None:
+    """Each answer takes 3 tokens of fresh input at 1, 13,216 cached at 0.10, 25 written at 2 and 12 of output
+    at 10 dollars a million: 0.0014946. The two attempts that the provider lost report no tokens."""
+    file = tmp_path / "prices.yml"
+    file.write_text("prices: [{model: mockllm/*, input: 1, cache_read: 0.1, cache_write: 2, output: 10}]")
+    for prices, expected in (
+        (None, [("unavailable", None, "local_model")] * 6),
+        (
+            read_prices(file),
+            [("estimated", pytest.approx(0.0014946), None)] * 4 + [("unavailable", None, "no_usage")] * 2,
+        ),
+    ):
+        loaded(tmp_path / "s.duckdb", [], [log], ["noop"], prices=prices)
+        con = store.connect(tmp_path / "s.duckdb")
+        rows = con.execute("SELECT kind, usd, gap FROM attempt_costs ORDER BY kind, gap").fetchall()
+        con.close()
+        assert rows == expected
 
 
 def test_answers_to_a_built_in_suite_bring_it_and_solvers_answer_it_too(tmp_path: Path) -> None:

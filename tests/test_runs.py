@@ -319,6 +319,24 @@ def test_task_may_carry_its_package(log: Path, tmp_path: Path) -> None:
     assert (run.task_name, run.protocol) == ("inspect_evals/vimgolf_single_turn", Protocol.GOLF)
 
 
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("http://user:key@127.0.0.1:8000/v1?token=secret", "http://127.0.0.1:8000/v1"),
+        ("https://api.openai.com/v1", "https://api.openai.com/v1"),
+        ("http://[broken", "unreadable"),
+    ],
+)
+def test_who_answered_is_kept_without_what_gives_access(
+    log: Path, tmp_path: Path, given: str, kept: str
+) -> None:
+    def move(contents: Any) -> None:
+        contents.eval.model_base_url = given
+
+    [run] = runs.read_runs(edited(log, tmp_path / "x.eval", move), [GOLF]).runs
+    assert run.settings["base_url"] == kept
+
+
 def test_cancelled_log_gives_what_it_holds(log: Path, tmp_path: Path) -> None:
     def cancel(contents: Any) -> None:
         contents.status = "cancelled"

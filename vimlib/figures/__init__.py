@@ -5,8 +5,9 @@ to be seen on it. What it returns shows itself in JupyterLab and in a report's p
 same byte for byte for the same frame, and holds nothing from an answer or a source that is not
 escaped.
 
-canvas: the look, and SVG that follows the page. charts: the shapes. tables: tables. blocks:
-headings, tiles, notices. overview, loading: what the two pages show.
+canvas: the look, and SVG that follows the page. charts: the shapes of rates, amounts: those of
+dollars, tokens and seconds. tables: tables. blocks: headings, tiles, notices. overview, loading,
+cost: what a page shows.
 """
 
 from __future__ import annotations

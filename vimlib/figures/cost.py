@@ -387,8 +387,8 @@ def _shown(value: float, on_cost: bool) -> str:
     return dollars(value) if on_cost else f"{value:,.0f} tokens"
 
 
-def tokens_picture(rows: pd.DataFrame, slug: str, *, top_n: int = 40) -> Picture:
-    """Tokens per pass of every run, with their intervals."""
+def tokens_picture(rows: pd.DataFrame, slug: str, *, top_n: int = 40) -> Picture | Block:
+    """Tokens per pass of every run, with their intervals; a sentence where no run has any."""
     names = labels(rows)
     ordered = _records(rows.sort_values(["tokens_per_pass", "name", "run_id"], na_position="last"))[:top_n]
     lines = [
@@ -404,6 +404,8 @@ def tokens_picture(rows: pd.DataFrame, slug: str, *, top_n: int = 40) -> Picture
         for row in ordered
     ]
     known = [line for line in lines if line.value is not None]
+    if not any(line.numbers() for line in lines):
+        return notice("Tokens per pass are unavailable: no run has a pass whose tokens are known.")
     if not known:
         title = "No run has a pass with all of its tokens known, so tokens per pass are unavailable."
     elif len(known) == 1:
@@ -788,5 +790,5 @@ def download(frame: pd.DataFrame, name: str) -> Block:
     file = html.escape(f"{name}.csv", quote=True)
     return Block(
         f'<p class="download"><a download="{file}" href="data:text/csv;charset=utf-8;base64,{data}">'
-        f"Download these {len(frame):,} rows as CSV</a></p>"
+        f"Download all numbers as CSV</a> ({_number(len(frame), 'row')})</p>"
     )

@@ -6,6 +6,7 @@ broken. Kernels, processes and files are real; nothing is played.
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import re
@@ -14,18 +15,23 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import fsspec
 import psutil
 import pytest
 import yaml
+from storing import FAIL, PASS, fill, make_run, make_suite
 from test_report import write_notebook
 
 from vimlib import cli
+from vimlib.analysis.compare import parse_limit
+from vimlib.analysis.headlines import headlines
 from vimlib.cli import settings as settings_module
-from vimlib.report import history
+from vimlib.report import history, schedule
 from vimlib.runs import remote
+from vimlib.store import connect
 
 PROJECT = Path(__file__).resolve().parent.parent
 VIMLIB = Path(sys.executable).parent / "vimlib"
@@ -229,6 +235,44 @@ def test_prune_removes_only_old_reports_of_that_name(tmp_path: Path) -> None:
         "2026-01-02-nightly.failed",
     ]
     assert (tmp_path / "2026-01-01-mine").is_dir() and (tmp_path / "2026-01-01-nightly-b").is_dir()
+
+
+def test_a_new_run_is_held_against_the_last_good_reports_run_of_its_model(tmp_path: Path) -> None:
+    suite = make_suite(tasks=30)
+    database = tmp_path / "store.duckdb"
+    first = make_run(suite, id="first")
+    fill(database, suite, first, score=PASS)
+    with closing(connect(database)) as con:
+        before = headlines(con)
+    later = datetime.datetime(2026, 5, 1, tzinfo=datetime.UTC)
+    fill(database, suite, make_run(suite, id="worse", created=later), score=FAIL)
+    fill(database, suite, make_run(suite, id="other", name="model-b", created=later), score=FAIL)
+    fill(database, suite, make_run(suite, id="same", created=later), score=PASS)
+    limits = [parse_limit("pass_rate < -0.02"), parse_limit("pass_rate > 0.5")]
+    with closing(connect(database)) as con:
+        held = schedule.hold_against(con, before, headlines(con), limits)
+        again = schedule.hold_against(con, headlines(con), headlines(con), limits)
+    assert {(one.candidate, one.base) for one in held} == {("worse", "first"), ("same", "first")}
+    assert [(one.candidate, str(one.limit)) for one in held if one.regressed] == [
+        ("worse", "pass_rate < -0.02")
+    ]
+    assert again == []
+
+
+def test_a_regression_has_its_exit_code_and_is_told(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = make_suite(tasks=30)
+    options = ("--database", "store.duckdb", "--fail-if", "pass_rate < -0.02", "--notify", "cat >told.json")
+    fill(Path("store.duckdb"), suite, make_run(suite, id="first"), score=PASS)
+    assert report(*options) == 0
+    later = datetime.datetime(2026, 5, 1, tzinfo=datetime.UTC)
+    fill(Path("store.duckdb"), suite, make_run(suite, id="worse", created=later), score=FAIL)
+    assert report(*options) == 10
+    assert "pass_rate < -0.02: worse against first: " in capsys.readouterr().err
+    assert json.loads(Path("told.json").read_text(encoding="utf-8"))["status"] == "regression"
+    assert os.readlink("reports/latest").endswith("-report.2")
+    assert report("--fail-if", "pass_rate = 3") == 2
 
 
 # --- settings

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,12 @@ from vimlib.cli.terminal import say, shows_progress, table
 from vimlib.records import VimlibError
 
 if TYPE_CHECKING:
+    from vimlib.analysis.compare import Limit
     from vimlib.load import LoadedRow
     from vimlib.report import ReportResult
+
+REGRESSION = 10
+"""Exit code: the report is good, and a new run in it is worse than `--fail-if` allows."""
 
 SIX_HOURS = 21_600
 """Seconds that a cell may take by default: far longer than any load seen, and shorter than a night."""
@@ -35,6 +40,7 @@ def _report(options: argparse.Namespace) -> int:
     from vimlib.report import NothingNew, ReportBusy
     from vimlib.report.schedule import Log, notify
 
+    limits = _limits(options)
     log = Log(options.out / "report.log" if options.log is None else options.log, options.name)
     log.write("begin")
 
@@ -71,6 +77,12 @@ def _report(options: argparse.Namespace) -> int:
     if rejected:
         log.write("rejected", "; ".join(rejected))
     print(f"{result.latest / 'index.html'} ({result.folder}; {result.wall_seconds:.0f} s)")
+    regressions = _regressions(options, result, limits)
+    for line in regressions:
+        say(line)
+    if regressions:
+        log.write("regression", "; ".join(regressions))
+        tell("regression", "; ".join(regressions), result.summary)
     if options.keep:
         from vimlib.report import prune
 
@@ -78,7 +90,30 @@ def _report(options: argparse.Namespace) -> int:
         removed = prune(options.out, options.name, options.keep, spare=spare)
         if removed:
             log.write("pruned", ", ".join(map(str, removed)))
-    return REJECTED if rejected else 0
+    return REGRESSION if regressions else REJECTED if rejected else 0
+
+
+def _limits(options: argparse.Namespace) -> list[Limit]:
+    """The limits asked for, read before anything is done. Raises BadLimit, UnknownMetric."""
+    if not options.fail_if:
+        return []
+    from vimlib.analysis.compare import parse_limit
+
+    return [parse_limit(text) for text in options.fail_if]
+
+
+def _regressions(options: argparse.Namespace, result: ReportResult, limits: list[Limit]) -> list[str]:
+    """A line for each new run that is surely worse than the limits allow."""
+    if not limits or result.before is None:
+        return []
+    from vimlib import store
+    from vimlib.report.schedule import hold_against
+
+    with closing(store.connect(options.database, with_errata=options.with_errata)) as con:
+        held = hold_against(con, result.before.summary, result.summary, limits)
+    return [
+        f"{one.limit}: {one.candidate} against {one.base}: {one.sentence}" for one in held if one.regressed
+    ]
 
 
 def _made(options: argparse.Namespace, rejected: list[str]) -> ReportResult:
@@ -118,7 +153,7 @@ def _made(options: argparse.Namespace, rejected: list[str]) -> ReportResult:
         kernel_memory_bytes=None if options.kernel_gib is None else int(options.kernel_gib * 2**30),
         run_all=options.run_all,
         only_new=options.new_only,
-        replace_same_day=not (options.new_only or options.baseline),
+        replace_same_day=not (options.new_only or options.baseline or options.fail_if),
     )
 
 
@@ -255,6 +290,14 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--baseline",
         choices=("last",),
         help="keep the last good report, also one of the same day, and compare with it",
+    )
+    unattended.add_argument(
+        "--fail-if",
+        action=Listed,
+        default=[],
+        metavar="LIMIT",
+        help="exit with 10 where a new run is surely beyond this against the last good report's run of its "
+        "model, such as 'pass_rate < -0.02'; repeatable",
     )
     unattended.add_argument(
         "--keep", type=_positive, metavar="N", help="remove all but the newest N reports of this name"

@@ -12,9 +12,16 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from vimlib import store
+from vimlib.analysis.compare import Limit, Verdict, compare, held_against, sentence
+
+_LINEAGE: Final = ("name", "suite_hash", "protocol", "track")
+"""What two runs must have in common for the later one to be held against the earlier one."""
 
 NOTIFY_SECONDS: Final = 60
 """Time that a command for notifications may take."""
@@ -71,3 +78,55 @@ def notify(command: str, status: str, message: str, summary: Mapping[str, Any]) 
         last = said.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
         return f"--notify ended with exit code {running.returncode}" + (f" ({last})" if last else "")
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A new run held against the last good report's run of the same model on the same tasks."""
+
+    candidate: str
+    """Run id of the new run."""
+    base: str
+    """Run id of the one before."""
+    limit: Limit
+    verdict: Verdict
+    sentence: str
+    """The comparison in words."""
+
+    @property
+    def regressed(self) -> bool:
+        """Whether the whole interval of the difference lies beyond the limit."""
+        return self.verdict is Verdict.BEYOND
+
+
+def hold_against(
+    con: store.Connection, before: Mapping[str, Any], now: Mapping[str, Any], limits: Sequence[Limit]
+) -> list[Held]:
+    """Hold every run that is new since a summary against the newest earlier run of its model.
+
+    The same model name, suite version, protocol and track make a lineage; a new run without an
+    earlier one in `before` has nothing to regress from and is left out. Runs of solvers are no
+    candidates. One row a pair and limit, in the order of `now`.
+    """
+    old: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+    known = {run["run_id"] for run in before.get("runs", ())}
+    for run in sorted(before.get("runs", ()), key=lambda run: run["created"] or ""):
+        if run["kind"] == "model":
+            old[tuple(run[name] for name in _LINEAGE)] = run
+    found = []
+    for run in now.get("runs", ()):
+        base = old.get(tuple(run[name] for name in _LINEAGE))
+        if run["kind"] != "model" or run["run_id"] in known or base is None:
+            continue
+        comparison = compare(con, base["run_id"], run["run_id"])
+        found += [
+            Held(
+                run["run_id"],
+                base["run_id"],
+                limit,
+                held_against(comparison, limit),
+                sentence(comparison),
+            )
+            for limit in limits
+        ]
+    return found

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from vimlib.figures.blocks import (
     Block,
+    Linked,
     Tile,
     anchor,
     facts,
@@ -28,6 +29,7 @@ from vimlib.figures.tables import Column, Table
 __all__ = [
     "Block",
     "Column",
+    "Linked",
     "Picture",
     "Table",
     "Tile",

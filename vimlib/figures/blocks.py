@@ -56,9 +56,27 @@ def tiles(items: Sequence[Tile]) -> Block:
     return Block(f'<dl class="tiles">{cells}</dl>')
 
 
-def lede(sentences: Sequence[str]) -> Block:
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A sentence that leads to the page or place where it is shown."""
+
+    text: str
+    link: str
+    """A file of the report or an anchor of the page; '' for none."""
+    label: str
+    """What the link says."""
+
+
+def lede(sentences: Sequence[str | Linked]) -> Block:
     """The findings worth reading, as the first thing on a page."""
-    return Block(f'<ul class="lede">{"".join(f"<li>{html.escape(s)}</li>" for s in sentences)}</ul>')
+    items = []
+    for sentence in sentences:
+        if isinstance(sentence, str):
+            items.append(f"<li>{html.escape(sentence)}</li>")
+        else:
+            link = f' <a href="{html.escape(sentence.link, quote=True)}">{html.escape(sentence.label)}</a>'
+            items.append(f"<li>{html.escape(sentence.text)}{link if sentence.link else ''}</li>")
+    return Block(f'<ul class="lede">{"".join(items)}</ul>')
 
 
 def facts(items: Sequence[tuple[str, str]]) -> Block:

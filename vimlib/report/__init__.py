@@ -198,7 +198,12 @@ def run_report(
     files = list(notebooks) if notebooks is not None else find_pages()
     files.sort(key=lambda file: name_of(file) != LOAD)
     progress = sys.stderr.isatty() if progress is None else progress
-    shared = {"database": str(Path(database).absolute()), "show_progress": progress, **(offered or {})}
+    shared = {
+        "database": str(Path(database).absolute()),
+        "show_progress": progress,
+        "pages": [page.file for page in arrange(files)],
+        **(offered or {}),
+    }
     given = {key: plain_value(value) for key, value in {**shared, **(parameters or {})}.items()}
     plan = assign_parameters(files, given, optional=shared)
     latest = out / "latest"

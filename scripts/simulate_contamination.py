@@ -214,7 +214,7 @@ def build(cache: Path) -> World:
             for place, one in enumerate(group)
         ]
     )  # fmt: skip
-    return World(pd.DataFrame(rows), right, by_key, passes, solutions, replays)
+    return World(pd.DataFrame(rows).astype(object), right, by_key, passes, solutions, replays)
 
 
 # --- models --------------------------------------------------------------------------------------
@@ -292,6 +292,12 @@ def simulate(world: World, kind: Kind, number: int) -> pd.DataFrame:
             for day in tasks["created"]
         ]
     )
+    seen = {
+        name: np.array([not isinstance(day, datetime.date) or day <= cutoff for day in tasks["created"]])
+        for name, cutoff in CUTOFFS.items()
+    }
+    named = tasks["task_key"].to_list()
+    public_tasks = tasks[public]
     guessable = draw.random(len(tasks)) < 0.06
     frames = []
     for name, skill in SKILLS.items():
@@ -299,32 +305,22 @@ def simulate(world: World, kind: Kind, number: int) -> pd.DataFrame:
         ability = None if me.skill is None else skill + me.skill
         favourite = draw.dirichlet(np.ones(6))
         for track in ("single", "blind"):
-            answers = []
-            asked = tasks if track == "single" else tasks[public]
-            index = np.flatnonzero(public) if track == "blind" else np.arange(len(tasks))
-            memory = np.zeros(len(tasks)) if me.memory is None else me.memory(tasks)
-            for place, row in zip(index, asked.itertuples(index=False), strict=True):
-                key = str(row.task_key)
-                original = str(row.twin_of) if isinstance(row.twin_of, str) else key
-                keys: str | None = None
-                seen = not isinstance(row.created, datetime.date) or row.created <= CUTOFFS[name]
-                recalls = original == key or me.sees_through
-                if (
-                    me.memory is not None
-                    and seen
-                    and recalls
-                    and original in world.published
-                    and draw.random() < memory[place]
-                ):
-                    keys = str(draw.choice(list(world.published[original])))
-                if keys is None and ability is not None:
-                    logit = ability + 1.2 - 3.2 * hard[place] + quirk[place] - kind.harder * years[place]
-                    if track == "blind":
-                        logit = -0.5 if guessable[place] else -6.0
-                    if draw.random() < 1 / (1 + np.exp(-logit)):
-                        keys = by_skill(world, key, original, me, favourite, draw)
-                keys = keys if keys is not None else "ZZ"
-                answers.append(keys)
+            asked = public_tasks if track == "blind" else tasks
+            places = np.flatnonzero(public) if track == "blind" else np.arange(len(tasks))
+            keys = np.full(len(tasks), "ZZ", dtype=object)
+            if ability is not None:
+                logit = ability + 1.2 - 3.2 * hard + quirk - kind.harder * years
+                if track == "blind":
+                    logit = np.where(guessable, -0.5, -6.0)
+                for place in places[draw.random(len(places)) < 1 / (1 + np.exp(-logit[places]))]:
+                    keys[place] = by_skill(world, named[place], same[place], me, favourite, draw) or "ZZ"
+            if me.memory is not None:
+                chance = np.where(seen[name], me.memory(tasks), 0.0)
+                for place in places[draw.random(len(places)) < chance[places]]:
+                    known = world.published.get(same[place], ())
+                    if known and (me.sees_through or same[place] == named[place]):
+                        keys[place] = str(draw.choice(list(known)))
+            answers = keys[places].tolist()
             frame = asked.assign(
                 **EMPTY,
                 run_id=f"{name}-{track}",

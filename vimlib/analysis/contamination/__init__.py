@@ -22,6 +22,7 @@ from vimlib.analysis.contamination import fresh as fresh_
 from vimlib.analysis.contamination import overlap as overlap_
 from vimlib.analysis.contamination import popularity as popularity_
 from vimlib.analysis.contamination import twins as twins_
+from vimlib.analysis.contamination.age import by_year
 from vimlib.analysis.contamination.answers import Subject, UnknownRun, by_task, public, subjects, traced
 from vimlib.analysis.contamination.cutoffs import BadCutoff, cutoffs
 from vimlib.analysis.contamination.lines import COLUMNS, Evidence, Finding, Line, corrected, joined
@@ -31,6 +32,7 @@ from vimlib.analysis.contamination.twins import twin_pairs
 __all__ = ["BadCutoff", "COLUMNS", "Evidence", "Finding", "Line", "Seen", "Subject", "UnknownRun"]
 __all__ += [
     "by_task",
+    "by_year",
     "cutoffs",
     "evidence",
     "overlaps",

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from vimlib.analysis.contamination.answers import by_task, difficulty_of
+from vimlib.analysis.contamination.answers import by_task, difficulty_of, rates
 from vimlib.analysis.contamination.lines import Evidence, Line, frame_of, lacking
 from vimlib.analysis.contamination.within import SMALLEST_GROUP, Effect, Floats, slope
+from vimlib.analysis.stats import wilson
 
 SHUFFLED = "dates shuffled among tasks of like difficulty"
 
@@ -93,7 +94,7 @@ def _against(
     passes: dict[str, pd.Series] = {}
     between: dict[str, Floats] = {}
     for name, frame, other in others:
-        own = by_task(frame).set_index("task_key")["passed"]
+        own = rates(frame)
         if other != cutoff and dated["task_key"].isin(own.index).any():
             passes[name] = own
             days = _days(dated["created"])
@@ -123,3 +124,27 @@ def _line(kind: Evidence, effect: Effect | None, unit: str, test: str, n: int) -
     if effect is None:
         return lacking(kind, "passes do not vary: every task was passed, or none", n)
     return Line(kind, effect.value, effect.low, effect.high, unit, n, test, effect.p, effect.detectable)
+
+
+def by_year(tasks: pd.DataFrame) -> pd.DataFrame:
+    """Pass rate by the year in which tasks were published.
+
+    `tasks`: from `by_task`. Grain: one row a year with dated tasks, in order. Columns: `year`, `tasks`,
+    `rate` (mean over tasks), `low`, `high` (Wilson, each task one outcome; a task of several answers
+    counts as passed from half of them on).
+    """
+    dated = tasks[tasks["created"].notna()]
+    rows = []
+    for year, group in dated.groupby([pd.Timestamp(day).year for day in dated["created"]], sort=True):
+        interval = wilson(int((group["passed"] >= 0.5).sum()), len(group))
+        assert interval is not None
+        rows.append(
+            {
+                "year": year,
+                "tasks": len(group),
+                "rate": float(group["passed"].mean()),
+                "low": interval.low,
+                "high": interval.high,
+            }
+        )
+    return pd.DataFrame(rows, columns=["year", "tasks", "rate", "low", "high"])

@@ -123,6 +123,11 @@ def by_task(answers: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(difficulty=difficulty_of(frame))
 
 
+def rates(answers: pd.DataFrame) -> pd.Series:
+    """Mean passes by task, index `task_key`: what `by_task` says of others, whose tasks are known already."""
+    return answers["passed"].astype(float).groupby(answers["task_key"].to_numpy(), sort=True).mean()
+
+
 def difficulty_of(tasks: pd.DataFrame) -> Floats:
     """Of each task of a frame by task, 0 to 1 among these."""
     if tasks.empty:

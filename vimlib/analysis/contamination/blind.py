@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 import pandas as pd
 
-from vimlib.analysis.contamination.answers import DETERMINED_SUITES, by_task
+from vimlib.analysis.contamination.answers import DETERMINED_SUITES, rates
 from vimlib.analysis.contamination.lines import Evidence, Line, frame_of, lacking
 from vimlib.analysis.stats import clustered, detectable_mean, mean_difference, sign_flip
 
@@ -44,13 +44,12 @@ def _line(
     kind = Evidence.BLIND
     if answers.empty:
         return lacking(kind, "no run with the target withheld (`vimlib/golf_blind`)")
-    own = by_task(_undetermined(answers, determined)).set_index("task_key")["passed"]
+    own = rates(_undetermined(answers, determined))
     if own.empty:
         return lacking(kind, "the instructions of all tasks that were asked blind determine the target")
     found: dict[str, list[float]] = {}
     for _, frame in others:
-        theirs = by_task(_undetermined(frame, determined))
-        for key, passed in zip(theirs["task_key"], theirs["passed"], strict=True):
+        for key, passed in rates(_undetermined(frame, determined)).items():
             found.setdefault(str(key), []).append(float(passed))
     shared = [key for key in own.index if key in found]
     if not shared:

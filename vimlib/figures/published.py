@@ -24,6 +24,7 @@ from vimlib.figures.tables import (
     Table,
     decimal,
     interval,
+    missing,
     percent,
     seconds,
 )
@@ -99,8 +100,13 @@ def published_table(published: pd.DataFrame, slug: str) -> Table:
         frame,
         note="Source: "
         + "; ".join(
-            f"{plain(source, 200)}, retrieved {pd.Timestamp(retrieved):%Y-%m-%d}"
-            for source, retrieved in sorted(set(zip(frame["source"], frame["retrieved"], strict=True)))
+            plain(source, 200) + (f", retrieved {day}" if day else ", as loaded")
+            for source, day in sorted(
+                {
+                    (source, "" if missing(retrieved) else f"{pd.Timestamp(retrieved):%Y-%m-%d}")
+                    for source, retrieved in zip(frame["source"], frame["retrieved"], strict=True)
+                }
+            )
         )
         + ".",
     )

@@ -173,15 +173,52 @@ def results_table(rows: pd.DataFrame, slug: str) -> Table:
         )
     columns += [
         Column(
-            "provider_errors",
+            "errors",
             "Errors",
             "number",
             count,
-            unit="provider, harness",
-            help="Failures of the provider and of the replay harness: not scored, and no fault of the model.",
-            beside=lambda r: f"harness {count(r['harness_errors'])}",
+            unit="provider, unscored",
+            help="Failures of the provider, and answers that our harness could give no verdict on: no fault "
+            "of the model, and in neither number of the column Passed.",
+            beside=lambda r: f"{count(r['provider_errors'])} provider, {count(r['unscored'])} unscored",
+        ),
+        Column(
+            "pass_rate_with_errors",
+            "Passed, errors as failures",
+            "number",
+            percent,
+            unit="% of n and errors, interval",
+            help="The other reading: every error counted as if the model had failed.",
+            beside=lambda r: (
+                f"{count(r['passed'])}\u00a0of\u00a0{count(r['scored'] + r['errors'])}, "
+                f"{interval(r['pass_rate_with_errors_low'], r['pass_rate_with_errors_high'])}"
+            ),
         ),
     ]
+    if any(not missing(number) and number for number in frame["samples_missing"]):
+        columns.append(
+            Column(
+                "samples_missing",
+                "Missing",
+                "number",
+                count,
+                unit="samples",
+                help="Samples that the run set out to answer and has no attempt at: it was stopped, or its "
+                "file was cut short. They are in no rate.",
+            )
+        )
+    if frame["not_replayable"].sum() or frame["cancelled"].sum():
+        columns.append(
+            Column(
+                "cancelled",
+                "Not judged",
+                "number",
+                count,
+                unit="stopped, without keys",
+                help="Samples that were stopped, and those whose source has no keys: in no rate.",
+                beside=lambda r: f"{count(r['not_replayable'])} without keys",
+            )
+        )
     return Table(
         f"results-{slug}",
         "All runs of this section",

@@ -59,13 +59,20 @@ TABLES = (
 )
 """The tables of `schema.sql`, in its order."""
 
+KEYS = dict.fromkeys(
+    ("attempts", "scores", "attempt_costs", "failures"), ("run_id", "task_id", "epoch", "attempt")
+)
+"""Keys of the tables whose key is checked when they are written, and not by an index."""
+
 VIEWS = (
     "errata_counted",
+    "attempts_joined",
     "attempts_scored",
     "answers_traced",
     "solutions_published",
     "attempts_priced",
     "failures_classified",
+    "samples_counted",
     "run_overview",
     "run_by_tier",
     "run_by_outcome",
@@ -74,11 +81,22 @@ VIEWS = (
     "suites_loaded",
     "versions",
     "run_conditions",
+    "lineages",
+    "token_violations",
+    "results_published",
 )
 """The views in `views/`, each after those that it reads."""
 
 # Nothing is fetched from the network behind the user's back; what the store needs is built in.
 CONFIG: dict[str, Any] = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+
+
+def opened(path: str = ":memory:") -> duckdb.DuckDBPyConnection:
+    """A connection as the store wants it."""
+    con = duckdb.connect(path, config=CONFIG)
+    # It would stand in the middle of a page, or of a script's output.
+    con.execute("SET enable_progress_bar = false")
+    return con
 
 
 @functools.cache
@@ -95,7 +113,10 @@ def view_columns(name: str) -> dict[str, str]:
     """
     if name not in VIEWS:
         raise UnknownView(f"no view {name!r} in the store: there are {', '.join(VIEWS)}")
-    header = re.findall(r"^-- ([a-z_0-9]+): (.+)$", sql("views", f"{name}.sql"), flags=re.MULTILINE)
+    text = sql("views", f"{name}.sql")
+    if same := re.search(r"^-- Columns: those of ([a-z_]+)\.$", text, flags=re.MULTILINE):
+        return view_columns(same[1])
+    header = re.findall(r"^-- ([a-z_0-9]+): (.+)$", text, flags=re.MULTILINE)
     return dict(header)
 
 
@@ -134,7 +155,7 @@ def attach(path: Path) -> duckdb.DuckDBPyConnection:
     a process that holds an older connection a newly opened one would show the store before the
     last load.
     """
-    con = duckdb.connect(config=CONFIG)
+    con = opened()
     try:
         con.execute(f"ATTACH {_literal(str(path))} AS store (TYPE duckdb, READ_ONLY)")
         known = one_row(

@@ -5,6 +5,8 @@
 --   NULL means "not known" or "does not apply", never zero.
 --   Rows are joined by natural keys; the writer checks every reference before a load takes effect
 --   (DuckDB's FOREIGN KEY would forbid replacing a parent row while its children stay).
+--   The tables with a row an attempt have no PRIMARY KEY: its index would cost more than the rows. The
+--   writer replaces all of a run at once and checks that no attempt is there twice.
 --   Text is UTF-8. A lone surrogate, which UTF-8 cannot hold, is stored as U+10FFFD followed by its
 --   four hex digits, and a U+10FFFD of the text itself as U+10FFFD followed by 'FFFD': nothing is
 --   lost, and store.decode_text() gives the text back.
@@ -189,6 +191,7 @@ CREATE TABLE attempts (
     attempt            INTEGER NOT NULL CHECK (attempt >= 1),
     status             VARCHAR NOT NULL
         CHECK (status IN ('answered', 'provider_error', 'cancelled', 'not_replayable')),
+    counts             BOOLEAN NOT NULL,
     completion         VARCHAR,
     keys               VARCHAR,
     turns              VARCHAR[],
@@ -214,8 +217,7 @@ CREATE TABLE attempts (
     raw_keys           VARCHAR,
     raw_keystrokes     BIGINT,
     source_id          VARCHAR,
-    source_sha256      VARCHAR,
-    PRIMARY KEY (run_id, task_id, epoch, attempt)
+    source_sha256      VARCHAR
 );
 COMMENT ON TABLE attempts IS 'One row an attempt: one answer to one task in one run and epoch, before it is judged.';
 COMMENT ON COLUMN attempts.run_id IS 'The run: runs.run_id.';
@@ -223,6 +225,7 @@ COMMENT ON COLUMN attempts.task_id IS 'The task, in the suite of the run: tasks.
 COMMENT ON COLUMN attempts.epoch IS 'Repetition of the task in the run, from 1.';
 COMMENT ON COLUMN attempts.attempt IS 'From 1: a retry of the same task and epoch has a higher number.';
 COMMENT ON COLUMN attempts.status IS 'What became of the request: answered, provider_error, cancelled or not_replayable.';
+COMMENT ON COLUMN attempts.counts IS 'It stands for its task and epoch: the last finished attempt (answered or not replayable), or the last of all where none finished.';
 COMMENT ON COLUMN attempts.completion IS 'The model''s whole text, untouched; NULL: there was none.';
 COMMENT ON COLUMN attempts.keys IS 'What was taken from it, in the protocol''s notation; NULL: nothing to replay.';
 COMMENT ON COLUMN attempts.turns IS 'Multi-turn: the keys of each turn, in order; together they are keys. NULL: there are no turns.';
@@ -371,8 +374,7 @@ CREATE TABLE scores (
     keystrokes           BIGINT,
     over_cap             BOOLEAN,
     beats_diff           BOOLEAN,
-    source_sha256        VARCHAR,
-    PRIMARY KEY (run_id, task_id, epoch, attempt)
+    source_sha256        VARCHAR
 );
 COMMENT ON TABLE scores IS 'One row a judged attempt: the verdict. Attempts that were not judged have none.';
 COMMENT ON COLUMN scores.run_id IS 'The run: runs.run_id.';
@@ -404,7 +406,6 @@ CREATE TABLE attempt_costs (
     price_version VARCHAR,
     price_model   VARCHAR,
     price_date    DATE,
-    PRIMARY KEY (run_id, task_id, epoch, attempt),
     CHECK ((kind = 'unavailable') = (low_usd IS NULL)),
     CHECK ((kind = 'unavailable') = (gap IS NOT NULL))
 );
@@ -432,8 +433,7 @@ CREATE TABLE failures (
     flags         VARCHAR[] NOT NULL,
     evidence      VARCHAR NOT NULL,
     repairable_by VARCHAR,
-    source_sha256 VARCHAR,
-    PRIMARY KEY (run_id, task_id, epoch, attempt)
+    source_sha256 VARCHAR
 );
 COMMENT ON TABLE failures IS 'One row a failed attempt, judged or lost to its provider: why it failed. Attempts that passed, are unscored, were cancelled or hold no keys have none.';
 COMMENT ON COLUMN failures.run_id IS 'The run: runs.run_id.';

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from vimlib.records import (
     Attempt,
+    AttemptStatus,
     Cost,
     Failure,
     PublishedResult,
@@ -28,11 +29,12 @@ from vimlib.records import (
 )
 from vimlib.store.errors import BadRows
 from vimlib.store.reading import (
-    CONFIG,
+    KEYS,
     SCHEMA_VERSION,
     TABLES,
     create_views,
     one_row,
+    opened,
     read_replays,
     registered,
     sql,
@@ -70,8 +72,8 @@ def _json(mapping: Mapping[str, Any]) -> str:
     return json.dumps(_plain(mapping), sort_keys=True, ensure_ascii=False)
 
 
-def _arrow(con: duckdb.DuckDBPyConnection, statement: str) -> pa.Table:
-    table = con.sql(statement).to_arrow_table()
+def _arrow(con: duckdb.DuckDBPyConnection, statement: str, values: Sequence[Any] = ()) -> pa.Table:
+    table = con.sql(statement, params=list(values)).to_arrow_table()
     assert isinstance(table, pa.Table), "a query gives a table"
     return table
 
@@ -84,7 +86,7 @@ class Writer:
     """
 
     def __init__(self, path: Path, *, new: bool) -> None:
-        self._con = duckdb.connect(str(path), config=CONFIG)
+        self._con = opened(str(path))
         self.changed = new
         """Whether the store now differs from the one that the load began with."""
         # One transaction: by themselves these are hundreds, each waiting for the disk.
@@ -97,6 +99,11 @@ class Writer:
             self._con.execute("UPDATE schema_info SET views_sha256 = ?", [views_sha256()])
             self.changed = True
         self._con.commit()
+        # What of a run is known to be nowhere in the store: it need not be looked for.
+        self._fresh: set[tuple[str, str]] = set()
+        self._touched: set[str] = set()
+        self._suites_changed = new
+        self._con.begin()
         self._types: dict[str, dict[str, pa.DataType]] = {
             table: {
                 field.name: field.type for field in _arrow(self._con, f"SELECT * FROM {table} LIMIT 0").schema
@@ -179,6 +186,7 @@ class Writer:
             moves=("origin", "fetched_utc"),
         )
         if change is not Change.UNCHANGED:
+            self._suites_changed = True
             if suite.source_sha256 is not None:
                 self._add_source("suite", suite.source_sha256, suite.origin or suite.name)
             self._forget_sources("suite")
@@ -232,6 +240,7 @@ class Writer:
             }
             for place, one in enumerate(_lineage(run), start=1)
         ]
+        counting = _counting(run.attempts)
         attempts = [
             {
                 "run_id": run.id,
@@ -239,6 +248,7 @@ class Writer:
                 "epoch": attempt.epoch,
                 "attempt": attempt.attempt,
                 "status": str(attempt.status),
+                "counts": (attempt.task_id, attempt.epoch, attempt.attempt) in counting,
                 "completion": attempt.completion,
                 "keys": attempt.keys,
                 "turns": attempt.turns,
@@ -271,9 +281,11 @@ class Writer:
                 "attempts": self._table("attempts", attempts),
             },
             moves=("source",),
-            and_from=("scores", "attempt_costs", "failures"),
+            and_from=_OF_RUNS,
         )
         if change is not Change.UNCHANGED:
+            self._touched.add(encode_text(run.id))
+            self._fresh |= {(table, encode_text(run.id)) for table in _OF_RUNS}
             for one in _lineage(run):
                 self._add_source("runs", one.sha256, one.name)
             self._forget_sources("runs")
@@ -395,8 +407,7 @@ class Writer:
             }
             for attempt, replay_key, score in judged
         ]
-        key = ("run_id", "task_id", "epoch", "attempt")
-        return self._merge("scores", key, self._table("scores", rows))
+        return self._merge_of_run("scores", run, self._table("scores", rows))
 
     def add_costs(self, run: Run, costs: Iterable[tuple[Attempt, Cost]]) -> int:
         """Store what attempts of a run cost; returns how many rows were new or changed.
@@ -423,14 +434,16 @@ class Writer:
             }
             for attempt, cost in costs
         ]
-        key = ("run_id", "task_id", "epoch", "attempt")
-        with registered(self._con, self._table("attempt_costs", rows)) as incoming:
-            open_rows = _arrow(
-                self._con,
-                f"FROM {incoming} ANTI JOIN (FROM attempt_costs WHERE kind <> 'unavailable')"
-                f" USING ({', '.join(key)})",
-            )
-        return self._merge("attempt_costs", key, open_rows)
+        table = self._table("attempt_costs", rows)
+        if ("attempt_costs", encode_text(run.id)) not in self._fresh:
+            with registered(self._con, table) as incoming:
+                table = _arrow(
+                    self._con,
+                    f"FROM {incoming} ANTI JOIN (FROM attempt_costs WHERE kind <> 'unavailable'"
+                    f" AND run_id = ?) USING ({', '.join(_ATTEMPT)})",
+                    [encode_text(run.id)],
+                )
+        return self._merge_of_run("attempt_costs", run, table)
 
     def add_failures(self, run: Run, failed: Iterable[tuple[Attempt, Failure, Repair | None]]) -> int:
         """Store why attempts of a run failed, each with the cheapest repair that would have mended it.
@@ -453,23 +466,19 @@ class Writer:
             }
             for attempt, failure, repair in failed
         ]
-        key = ("run_id", "task_id", "epoch", "attempt")
         table = self._table("failures", rows)
-        with registered(self._con, table) as incoming:
-            (gone,) = one_row(
-                self._con,
-                f"SELECT count(*) FROM failures ANTI JOIN {incoming} USING ({', '.join(key)})"
-                " WHERE run_id = ?",
-                [encode_text(run.id)],
-            )
-            if gone:
-                self._con.execute(
-                    f"DELETE FROM failures WHERE run_id = ? AND ({', '.join(key)}) NOT IN"
-                    f" (SELECT ({', '.join(key)}) FROM {incoming})",
-                    [encode_text(run.id)],
+        value = encode_text(run.id)
+        gone = 0
+        if ("failures", value) not in self._fresh:
+            with registered(self._con, table) as incoming:
+                missing = f"({', '.join(_ATTEMPT)}) NOT IN (SELECT ({', '.join(_ATTEMPT)}) FROM {incoming})"
+                (gone,) = one_row(
+                    self._con, f"SELECT count(*) FROM failures WHERE run_id = ? AND {missing}", [value]
                 )
-                self.changed = True
-        return int(gone) + self._merge("failures", key, table)
+                if gone:
+                    self._con.execute(f"DELETE FROM failures WHERE run_id = ? AND {missing}", [value])
+                    self.changed = True
+        return int(gone) + self._merge_of_run("failures", run, table)
 
     def replays(self, keys: Iterable[str]) -> dict[str, Replay]:
         """The replays that the store has already, by key."""
@@ -490,10 +499,16 @@ class Writer:
         return pa.table({name: column(name, kind) for name, kind in types.items()})
 
     def _insert(self, what: str, table: str, rows: pa.Table) -> None:
+        if table in KEYS:
+            single = rows.group_by(list(KEYS[table])).aggregate([]).num_rows
+            if single < rows.num_rows:
+                raise BadRows(f"{what}: an attempt is there twice ({rows.num_rows - single} too many)")
         with registered(self._con, rows) as incoming:
             try:
                 self._con.execute(f"INSERT INTO {table} BY NAME FROM {incoming}")
             except duckdb.ConstraintException as error:
+                # Nothing of the load takes effect now, and an aborted transaction takes no statement.
+                self._con.rollback()
                 raise BadRows(f"{what}: {str(error).splitlines()[0]}") from error
 
     def _replace(
@@ -534,21 +549,43 @@ class Writer:
             )
         return differing == (0, 0)
 
+    def _merge_of_run(self, table: str, run: Run, rows: pa.Table) -> int:
+        """`_merge` of rows that belong to one run, which need be compared with that run's alone."""
+        value = encode_text(run.id)
+        self._touched.add(value)
+        if (table, value) not in self._fresh:
+            return self._merge(table, _ATTEMPT, rows, run_id=value)
+        self._fresh.discard((table, value))
+        if rows.num_rows:
+            self._insert(table, table, rows)
+            self.changed = True
+        return int(rows.num_rows)
+
     def _merge(
-        self, table: str, key: tuple[str, ...], rows: pa.Table, *, ignore: tuple[str, ...] = ()
+        self,
+        table: str,
+        key: tuple[str, ...],
+        rows: pa.Table,
+        *,
+        ignore: tuple[str, ...] = (),
+        run_id: str | None = None,
     ) -> int:
-        """Insert or replace by key what differs from the stored rows; how many did."""
+        """Insert or replace by key what differs from the stored rows (of one run); how many did."""
+        among, values = ("true", []) if run_id is None else ("run_id = ?", [run_id])
         columns = ", ".join(name for name in self._types[table] if name not in ignore)
         keys = ", ".join(key)
         with registered(self._con, rows) as incoming:
             self._con.execute(
                 "CREATE OR REPLACE TEMP TABLE different AS"
                 f" SELECT {keys} FROM (SELECT {columns} FROM {incoming}"
-                f" EXCEPT SELECT {columns} FROM {table})"
+                f" EXCEPT SELECT {columns} FROM {table} WHERE {among})",
+                values,
             )
             fresh = _arrow(self._con, f"FROM {incoming} SEMI JOIN different USING ({keys})")
         if fresh.num_rows:
-            self._con.execute(f"DELETE FROM {table} WHERE ({keys}) IN (SELECT ({keys}) FROM different)")
+            self._con.execute(
+                f"DELETE FROM {table} WHERE {among} AND ({keys}) IN (SELECT ({keys}) FROM different)", values
+            )
             self._insert(table, table, fresh)
             self.changed = True
         self._con.execute("DROP TABLE different")
@@ -577,7 +614,10 @@ class Writer:
         )
 
     def _check(self) -> None:
-        """Every reference leads somewhere. Raises `BadRows` with the first that does not."""
+        """Every reference of what changed leads somewhere. Raises `BadRows` with the first that does not."""
+        with registered(self._con, pa.table({"run_id": pa.array(sorted(self._touched), pa.string())})) as ids:
+            every = "SELECT run_id FROM runs" if self._suites_changed else f"FROM {ids}"
+            self._con.execute(f"CREATE OR REPLACE TEMP TABLE touched AS {every}")
         for meaning, missing in _REFERENCES:
             number, example = one_row(self._con, f"SELECT count(*), any_value(example) FROM ({missing})")
             if number:
@@ -585,10 +625,27 @@ class Writer:
 
     def _finish(self) -> None:
         self._check()
+        self._con.commit()
         self._con.execute("CHECKPOINT")
 
     def _close(self) -> None:
         self._con.close()
+
+
+_ATTEMPT = ("run_id", "task_id", "epoch", "attempt")
+_OF_RUNS = ("scores", "attempt_costs", "failures")
+"""Tables with rows of a run that are written after its attempts."""
+
+_FINISHED = (AttemptStatus.ANSWERED, AttemptStatus.NOT_REPLAYABLE)
+
+
+def _counting(attempts: Iterable[Attempt]) -> set[tuple[str, int, int]]:
+    """Of each task and epoch the attempt that stands for it: the last finished one, else the last."""
+    best: dict[tuple[str, int], tuple[bool, int]] = {}
+    for one in attempts:
+        place, rank = (one.task_id, one.epoch), (one.status in _FINISHED, one.attempt)
+        best[place] = max(rank, best.get(place, rank))
+    return {(*place, attempt) for place, (_, attempt) in best.items()}
 
 
 _REFERENCES = (
@@ -602,27 +659,23 @@ _REFERENCES = (
     ),
     (
         "attempts at a task that the suite of their run does not have",
-        "SELECT a.run_id || ' ' || a.task_id AS example FROM attempts AS a LEFT JOIN runs AS r USING (run_id)"
+        "SELECT a.run_id || ' ' || a.task_id AS example"
+        " FROM (FROM attempts SEMI JOIN touched USING (run_id)) AS a LEFT JOIN runs AS r USING (run_id)"
         " WHERE NOT EXISTS (FROM tasks AS t WHERE t.suite_hash = r.suite_hash AND t.task_id = a.task_id)",
     ),
-    (
-        "scores of an attempt that the store does not have",
-        "SELECT run_id || ' ' || task_id AS example FROM scores"
-        " ANTI JOIN attempts USING (run_id, task_id, epoch, attempt)",
-    ),
-    (
-        "costs of an attempt that the store does not have",
-        "SELECT run_id || ' ' || task_id AS example FROM attempt_costs"
-        " ANTI JOIN attempts USING (run_id, task_id, epoch, attempt)",
-    ),
-    (
-        "failures of an attempt that the store does not have",
-        "SELECT run_id || ' ' || task_id AS example FROM failures"
-        " ANTI JOIN attempts USING (run_id, task_id, epoch, attempt)",
+    *(
+        (
+            f"{what} of an attempt that the store does not have",
+            "SELECT run_id || ' ' || task_id AS example"
+            f" FROM (FROM {table} SEMI JOIN touched USING (run_id))"
+            " ANTI JOIN (FROM attempts SEMI JOIN touched USING (run_id))"
+            " USING (run_id, task_id, epoch, attempt)",
+        )
+        for table, what in (("scores", "scores"), ("attempt_costs", "costs"), ("failures", "failures"))
     ),
     (
         "scores by a replay that the store does not have",
-        "SELECT run_id || ' ' || task_id AS example FROM scores"
+        "SELECT run_id || ' ' || task_id AS example FROM (FROM scores SEMI JOIN touched USING (run_id))"
         " ANTI JOIN replays USING (replay_key) WHERE replay_key IS NOT NULL",
     ),
 )

@@ -23,6 +23,7 @@ from vimlib.analysis.stats.paired import (
 from vimlib.analysis.stats.rates import (
     Interval,
     clustered,
+    clustered_counts,
     clustered_error,
     pass_at_k,
     pass_hat_k,
@@ -40,6 +41,7 @@ __all__ = [
     "benjamini_hochberg",
     "cluster_bootstrap",
     "clustered",
+    "clustered_counts",
     "clustered_error",
     "detectable_mean",
     "detectable_pairs",

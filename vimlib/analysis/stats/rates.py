@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -93,6 +93,30 @@ def clustered(outcomes: Iterable[tuple[Hashable, bool]], confidence: float = 0.9
         # Rounding must not tell one outcome a cluster from independent outcomes.
         effective = float(n) if clusters == n else max(1.0, n / effect)
     return Interval(rate, *_wilson(rate, effective, confidence), n)
+
+
+def clustered_counts(
+    outcomes: Sequence[int] | np.ndarray, successes: Sequence[int] | np.ndarray, confidence: float = 0.95
+) -> Interval | None:
+    """`clustered` from the outcomes and successes of each cluster; `None` without outcomes.
+
+    The same formula, for callers that have counts instead of millions of pairs. Clusters without an
+    outcome are left out.
+    """
+    sizes, good = np.asarray(outcomes, float), np.asarray(successes, float)
+    sizes, good = sizes[sizes > 0], good[sizes > 0]
+    n, clusters = float(sizes.sum()), len(sizes)
+    if clusters == 0:
+        return None
+    rate = float(good.sum() / n)
+    if rate in (0.0, 1.0) or clusters == 1:
+        effective = float(clusters)
+    elif clusters == n:
+        effective = n
+    else:
+        error = float(np.sqrt(np.sum((good - sizes * rate) ** 2)) / n)
+        effective = max(1.0, n / max(1.0, error**2 / (rate * (1 - rate) / n)))
+    return Interval(rate, *_wilson(rate, effective, confidence), int(n))
 
 
 def percentile(values: Iterable[float], percent: float) -> float | None:

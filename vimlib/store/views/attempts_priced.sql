@@ -84,7 +84,7 @@ SELECT
     c.price_version,
     c.price_model,
     c.price_date
-FROM attempts_scored AS a
+FROM attempts_joined AS a
 JOIN runs AS r USING (run_id)
 JOIN attempts AS t
     ON t.run_id = a.run_id AND t.task_id = a.task_id AND t.epoch = a.epoch AND t.attempt = a.attempt

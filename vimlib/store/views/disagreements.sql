@@ -40,6 +40,6 @@ SELECT
     detail,
     keys,
     source_sha256
-FROM attempts_scored
+FROM attempts_joined
 WHERE scored AND source_correct <> passed
 ORDER BY kind, name, run_id, place, epoch

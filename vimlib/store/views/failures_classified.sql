@@ -73,7 +73,7 @@ SELECT
     s.first_error,
     p.final,
     p.buffer
-FROM attempts_scored AS s
+FROM attempts_joined AS s
 JOIN failures AS f USING (run_id, task_id, epoch, attempt)
 JOIN attempts AS a USING (run_id, task_id, epoch, attempt)
 JOIN tasks AS t ON t.suite_hash = s.suite_hash AND t.task_id = s.task_id

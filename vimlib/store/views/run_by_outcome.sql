@@ -30,7 +30,7 @@ SELECT
     count(*) FILTER (scored) AS scored,
     count(*) FILTER (scored AND correct) AS correct,
     count(*) FILTER (scored AND passed) AS passed
-FROM attempts_scored
+FROM attempts_joined
 WHERE counts
 GROUP BY ALL
 ORDER BY kind, suite_name, protocol, name, run_id, samples DESC, status, outcome NULLS LAST

@@ -17,6 +17,9 @@
 -- provider_errors: samples where the provider or its harness failed
 -- unscored: answered samples without a verdict
 -- scored: samples with a verdict: the n of the rates
+-- errors: provider_errors and unscored together
+-- pass_rate: passed / scored, errors left out, 0 to 1; NULL: nothing scored
+-- pass_rate_with_errors: passed / (scored + errors), errors as failures, 0 to 1; NULL: neither
 -- correct: scored samples whose final buffer is the target
 -- passed: scored samples correct and within the rules
 -- passed_beats_diff: passed samples with fewer keys than the diff solver
@@ -46,6 +49,10 @@ SELECT
     count(*) FILTER (counts AND status = 'provider_error') AS provider_errors,
     count(*) FILTER (counts AND status = 'answered' AND NOT scored) AS unscored,
     count(*) FILTER (scored) AS scored,
+    provider_errors + unscored AS errors,
+    count(*) FILTER (scored AND passed) / nullif(count(*) FILTER (scored), 0) AS pass_rate,
+    count(*) FILTER (scored AND passed) / nullif(count(*) FILTER (scored) + provider_errors + unscored, 0)
+        AS pass_rate_with_errors,
     count(*) FILTER (scored AND correct) AS correct,
     count(*) FILTER (scored AND passed) AS passed,
     count(*) FILTER (scored AND passed AND beats_diff) AS passed_beats_diff,
@@ -58,7 +65,7 @@ SELECT
     count(efficiency) FILTER (scored AND passed) AS efficiency_n,
     avg(partial) FILTER (scored) AS mean_partial,
     count(partial) FILTER (scored) AS partial_n
-FROM attempts_scored AS a
+FROM attempts_joined AS a
 JOIN sizes AS z ON z.suite_hash = a.suite_hash AND z.tier IS NOT DISTINCT FROM a.tier
 GROUP BY ALL
 ORDER BY a.kind, a.suite_name, a.protocol, a.name, a.run_id, a.tier NULLS LAST

@@ -34,6 +34,11 @@
 -- harness_errors: answered samples on which our replay failed: unscored
 -- unscored: answered samples without a verdict, harness errors included
 -- scored: answered samples with a verdict: the n of the rates
+-- errors: provider_errors and unscored together: no failures of the model, and in no rate but the second
+-- pass_rate: passed / scored, errors left out, 0 to 1; NULL: nothing scored
+-- pass_rate_with_errors: passed / (scored + errors), errors as failures, 0 to 1; NULL: neither
+-- samples_planned: (task, epoch) pairs that the run set out to answer; NULL: not known
+-- samples_missing: of them, those that it has no attempt at; NULL: not known
 -- correct: scored samples whose final buffer is the target
 -- passed: scored samples correct and within the rules
 -- passed_beats_diff: passed samples with fewer keys than the diff solver
@@ -115,7 +120,7 @@ per_run AS (
         count(seconds) AS seconds_n,
         count(*) FILTER (scored AND source_correct IS NOT NULL) AS source_verdicts,
         count(*) FILTER (scored AND source_correct <> passed) AS disagreements
-    FROM attempts_scored
+    FROM attempts_joined
     GROUP BY run_id
 ),
 sizes AS (
@@ -151,6 +156,12 @@ SELECT
     coalesce(p.harness_errors, 0) AS harness_errors,
     coalesce(p.unscored, 0) AS unscored,
     coalesce(p.scored, 0) AS scored,
+    coalesce(p.provider_errors + p.unscored, 0) AS errors,
+    p.passed / nullif(p.scored, 0) AS pass_rate,
+    p.passed / nullif(p.scored + p.provider_errors + p.unscored, 0) AS pass_rate_with_errors,
+    r.samples_planned,
+    CASE WHEN NOT (SELECT counted FROM errata_counted) AND z.errata > 0 THEN NULL
+        ELSE greatest(r.samples_planned - coalesce(p.samples, 0), 0) END AS samples_missing,
     coalesce(p.correct, 0) AS correct,
     coalesce(p.passed, 0) AS passed,
     coalesce(p.passed_beats_diff, 0) AS passed_beats_diff,

@@ -374,29 +374,57 @@ def test_a_killed_load_loses_nothing_and_the_next_one_cleans_up(path: Path, dela
         assert query(con, "run_overview")["passed"].to_list() == [4, 4]
 
 
-def test_loads_killed_at_any_moment_leave_whole_stores(path: Path) -> None:
+def test_loads_killed_at_thirty_random_moments_leave_whole_stores(path: Path) -> None:
     # Loads that end by themselves, killed at moments spread over their whole length: whichever
-    # side of the replacement it hits, the store holds whole loads, each with all its rows.
+    # side of the replacement it hits, the store holds whole loads, each with all its rows, and never
+    # fewer than before. Children are forked from a process that has imported everything, so that
+    # thirty moments cost little; it opens no store itself, since DuckDB does not survive a fork.
     program = """
-        import pathlib, sys
+        import os, pathlib, random, signal, sys, time
         from storing import fill, make_run, make_suite
-        suite = make_suite(tasks=50)
-        print("ready", flush=True)
-        for number in range(1000):
-            fill(pathlib.Path(sys.argv[1]), suite, make_run(suite, id=f"{sys.argv[2]}-{number}"))
-    """
-    for round_number, delay in enumerate((0.02, 0.11, 0.23, 0.37, 0.52)):
-        process = start(program, str(path), str(round_number))
-        assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(delay)
-        process.kill()
-        process.communicate()
-        if path.exists():
+        from vimlib.store import connect, query
+
+        path, draw, suite = pathlib.Path(sys.argv[1]), random.Random(7), make_suite(tasks=50)
+
+        def forked(work):
+            child = os.fork()
+            if child == 0:
+                try:
+                    work()
+                except BaseException as error:
+                    print(type(error).__name__, error, flush=True)
+                    os._exit(1)
+                os._exit(0)
+            return child
+
+        def loads():
+            for number in range(1000):
+                fill(path, suite, make_run(suite, id=f"{moment}-{number}"))
+
+        def whole():
+            if not path.exists():
+                return
             with connect(path) as con:
                 frame = query(con, "run_overview")
-            assert set(frame["attempts"]) == {50}
-            assert set(frame["passed"]) == {50}
+            assert set(frame["attempts"]) == {50} and set(frame["passed"]) == {50}, frame
+            known = path.with_name("known")
+            before = set(known.read_text().splitlines()) if known.exists() else set()
+            assert before <= set(frame["run_id"]), before - set(frame["run_id"])
+            known.write_text("".join(f"{id}\\n" for id in frame["run_id"]))
+
+        for moment in range(30):
+            child = forked(loads)
+            time.sleep(draw.uniform(0.0, 0.6))
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            _, status = os.waitpid(forked(whole), 0)
+            assert status == 0, moment
+        print("all whole", flush=True)
+    """
+    process = start(program, str(path))
+    said, _ = process.communicate(timeout=300)
+    assert said.splitlines()[-1:] == ["all whole"], said
+    path.with_name("known").unlink(missing_ok=True)
     fill(path, make_suite(), make_run(make_suite(), id="last"))
     assert beside(path) == []
 

@@ -1,6 +1,6 @@
 """What the tests for contamination see, and how often they see what is not there: by simulation.
 
-    python scripts/simulate_contamination.py [--runs 200] [--cache FILE] [--out FILE.md]
+    python scripts/simulate_contamination.py [--runs 1000] [--cache FILE] [--out FILE.md]
 
 There is no model of which it is known what it has seen. So models are simulated on the real challenges of
 ../shared/data: memorisers, who give a published solution word for word with probability p; honest ones,
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import gc
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,7 +30,10 @@ from scipy.stats import binom
 
 from vimlib import keys as notation
 from vimlib.analysis import contamination
+from vimlib.analysis.contamination import Evidence, within
 from vimlib.analysis.contamination.answers import difficulty_of
+from vimlib.analysis.contamination.likeness import EXAMPLES, bare, normal, similarity
+from vimlib.analysis.stats import mcnemar
 from vimlib.generate import generate_fresh
 from vimlib.generate.twins import generate_twins
 from vimlib.judge import judge
@@ -214,7 +216,11 @@ def build(cache: Path) -> World:
             for place, one in enumerate(group)
         ]
     )  # fmt: skip
-    return World(pd.DataFrame(rows).astype(object), right, by_key, passes, solutions, replays)
+    # A task that no honest model of these can pass says something about the simulation alone.
+    kept = [
+        row for row in rows if right[str(row["task_key"])] and right[str(row["twin_of"] or row["task_key"])]
+    ]
+    return World(pd.DataFrame(kept).astype(object), right, by_key, passes, solutions, replays)
 
 
 # --- models --------------------------------------------------------------------------------------
@@ -265,129 +271,277 @@ KINDS = (
     Kind("both, p = 1, knows twins", always, sees_through=True, true=True),
 )
 
-EMPTY = {
-    "kind": "model",
-    "protocol": "golf",
-    "prompt_version": None,
-    "settings": "{}",
-    "epoch": 1,
-    "scored": True,
-}
+
+@dataclass(frozen=True)
+class Answers:
+    """What all simulated models answered in all runs. Arrays: runs, tasks of the world."""
+
+    passed: Mapping[tuple[str, str], np.ndarray]
+    """By model and track."""
+    keys: Mapping[tuple[str, str], np.ndarray]
+    """Number of the answer among `offered` of its task; 0 is giving up (`ZZ`)."""
 
 
-def simulate(world: World, kind: Kind, number: int) -> pd.DataFrame:
-    """The answers of one simulated model and three honest ones, as `answers_traced` has them."""
-    draw = np.random.default_rng([KINDS.index(kind), number])
+def offered(world: World) -> list[list[str]]:
+    """By task of the world, what may be answered: giving up, the right edits, the published solutions."""
+    same = world.tasks["twin_of"].fillna(world.tasks["task_key"])
+    return [
+        ["ZZ", *world.right[key], *world.published.get(original, ())]
+        for key, original in zip(world.tasks["task_key"], same, strict=True)
+    ]
+
+
+def simulate(world: World, kind: Kind, runs: int) -> Answers:
+    """The answers of a kind of model, and of three honest ones beside it, in many runs."""
+    draw = np.random.default_rng([KINDS.index(kind), runs])
     tasks = world.tasks
-    public = tasks["suite_name"] == "vimgolf"
-    hard = difficulty_of(tasks.assign(best_score=tasks["best_score"].where(public)))
-    # A twin is as hard as its original, whose best score it does not carry.
-    same = tasks["twin_of"].fillna(tasks["task_key"]).to_list()
-    hard = pd.Series(hard, index=tasks["task_key"]).loc[same].to_numpy(float)
-    own_quirk = pd.Series(draw.normal(0, 1.0, len(tasks)), index=tasks["task_key"])
-    quirk = own_quirk.loc[same].to_numpy()
-    years = np.array(
-        [
-            (day - datetime.date(2015, 1, 1)).days / 3650 if isinstance(day, datetime.date) else 0.0
-            for day in tasks["created"]
-        ]
-    )
-    seen = {
-        name: np.array([not isinstance(day, datetime.date) or day <= cutoff for day in tasks["created"]])
-        for name, cutoff in CUTOFFS.items()
-    }
     named = tasks["task_key"].to_list()
-    public_tasks = tasks[public]
-    guessable = draw.random(len(tasks)) < 0.06
-    frames = []
+    same = tasks["twin_of"].fillna(tasks["task_key"]).to_list()
+    public = (tasks["suite_name"] == "vimgolf").to_numpy()
+    # A twin is as hard as its original, whose best score it does not carry.
+    hard = difficulty_of(tasks.assign(best_score=tasks["best_score"].where(public)))
+    place_of = {key: place for place, key in enumerate(named)}
+    original = np.array([place_of[key] for key in same])
+    hard, quirk = hard[original], draw.normal(0, 1.0, (runs, len(tasks)))[:, original]
+    middle = datetime.date(2015, 1, 1)
+    years = np.array(
+        [(day - middle).days / 3650 if isinstance(day, datetime.date) else 0.0 for day in tasks["created"]]
+    )[original]
+    guessable = draw.random((runs, len(tasks))) < 0.06
+    lists = offered(world)
+    rights = np.array([len(world.right[key]) for key in named])
+    found_anew, best = _found_anew(world, named, same, lists)
+    passed: dict[tuple[str, str], np.ndarray] = {}
+    keys: dict[tuple[str, str], np.ndarray] = {}
     for name, skill in SKILLS.items():
         me = kind if name == "model" else KINDS[0]
-        ability = None if me.skill is None else skill + me.skill
-        favourite = draw.dirichlet(np.ones(6))
+        favourite = draw.dirichlet(np.ones(6), runs)
+        seen = np.array([_ordinal(day) <= CUTOFFS[name].toordinal() for day in tasks["created"]])
         for track in ("single", "blind"):
-            asked = public_tasks if track == "blind" else tasks
-            places = np.flatnonzero(public) if track == "blind" else np.arange(len(tasks))
-            keys = np.full(len(tasks), "ZZ", dtype=object)
-            if ability is not None:
-                logit = ability + 1.2 - 3.2 * hard + quirk - kind.harder * years
+            answer = np.zeros((runs, len(tasks)), dtype=np.int64)
+            if me.skill is not None:
+                logit = skill + me.skill + 1.2 - 3.2 * hard + quirk - kind.harder * years
                 if track == "blind":
                     logit = np.where(guessable, -0.5, -6.0)
-                for place in places[draw.random(len(places)) < 1 / (1 + np.exp(-logit[places]))]:
-                    keys[place] = by_skill(world, named[place], same[place], me, favourite, draw) or "ZZ"
+                able = (
+                    (draw.random(answer.shape) < 1 / (1 + np.exp(-logit)))
+                    & (rights > 0)
+                    & (rights[original] > 0)
+                )
+                anew = draw.random(answer.shape) < np.minimum(0.9, me.finds * found_anew)
+                for place in range(len(tasks)):
+                    if rights[place]:
+                        weights = np.cumsum(favourite[:, : rights[place]], axis=1)
+                        chosen = (draw.random((runs, 1)) * weights[:, -1:] > weights).sum(axis=1)
+                        own = np.where(anew[:, place], best[place], 1 + np.minimum(chosen, rights[place] - 1))
+                        answer[:, place] = np.where(able[:, place], own, 0)
             if me.memory is not None:
-                chance = np.where(seen[name], me.memory(tasks), 0.0)
-                for place in places[draw.random(len(places)) < chance[places]]:
-                    known = world.published.get(same[place], ())
+                chance = np.where(seen, me.memory(tasks), 0.0)
+                recalls = draw.random(answer.shape) < chance
+                for place in range(len(tasks)):
+                    known = len(world.published.get(same[place], ()))
                     if known and (me.sees_through or same[place] == named[place]):
-                        keys[place] = str(draw.choice(list(known)))
-            answers = keys[places].tolist()
-            frame = asked.assign(
-                **EMPTY,
-                run_id=f"{name}-{track}",
-                name=name,
-                track=track,
-                keys=answers,
-                passed=[
-                    world.passes.get((str(key), answer), False)
-                    for key, answer in zip(asked["task_key"], answers, strict=True)
-                ],
+                        which = 1 + rights[place] + draw.integers(0, known, runs)
+                        answer[:, place] = np.where(recalls[:, place], which, answer[:, place])
+            works = [
+                np.array([world.passes.get((key, one), False) for one in group])
+                for key, group in zip(named, lists, strict=True)
+            ]
+            keys[name, track] = answer
+            passed[name, track] = np.stack(
+                [works[place][answer[:, place]] for place in range(len(tasks))], axis=1
             )
-            frames.append(frame.assign(correct=frame["passed"]))
-    floor = tasks[tasks["task_key"].map(lambda key: bool(world.right[key]))]
-    frames.append(
-        floor.assign(
-            **{**EMPTY, "kind": "solver"},
-            run_id="diff",
-            name="diff",
-            track="single",
-            keys=[world.right[key][0] for key in floor["task_key"]],
-            passed=True,
-            correct=True,
-        )
-    )
-    return pd.concat(frames, ignore_index=True)
+    return Answers(passed, keys)
 
 
-def by_skill(
-    world: World, key: str, original: str, kind: Kind, favourite: np.ndarray, draw: np.random.Generator
-) -> str | None:
-    """The answer of a model that passes by skill: an edit in a style it likes, or a known one found anew."""
-    found = [one for one in world.published.get(original, ()) if world.passes.get((key, one))]
-    if found:
-        best = min(found, key=lambda one: notation.count(one, GOLF))
-        chance = min(0.9, kind.finds * 0.5 * np.exp(-(notation.count(best, GOLF) - 6) / 6))
-        if draw.random() < chance:
-            return best
-    own = world.right[key]
-    if not own or not world.right[original]:
-        return None
-    weights = favourite[: len(own)]
-    return own[int(draw.choice(len(own), p=weights / weights.sum()))]
+def _ordinal(day: object) -> int:
+    """Day number; one that is not known is as old as VimGolf."""
+    return day.toordinal() if isinstance(day, datetime.date) else datetime.date(2011, 1, 1).toordinal()
+
+
+def _found_anew(
+    world: World, named: Sequence[str], same: Sequence[str], lists: Sequence[Sequence[str]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """By task, the chance that skill finds the shortest published solution anew, and its number."""
+    chances, numbers = np.zeros(len(named)), np.zeros(len(named), dtype=np.int64)
+    for place, (key, original) in enumerate(zip(named, same, strict=True)):
+        works = [one for one in world.published.get(original, ()) if world.passes.get((key, one))]
+        if works:
+            best = min(works, key=lambda one: notation.count(one, GOLF))
+            chances[place] = 0.5 * np.exp(-(notation.count(best, GOLF) - 6) / 6)
+            numbers[place] = lists[place].index(best)
+    return chances, numbers
 
 
 # --- what the tests say --------------------------------------------------------------------------
 
 
-def ask(world: World, answers: pd.DataFrame) -> pd.DataFrame:
-    """The lines of evidence about the simulated model."""
-    (subject,) = [one for one in contamination.subjects(answers) if one.name == "model"]
-    own = contamination.public(subject.of(answers))
-    near = contamination.overlaps(
-        own, contamination.public(answers[answers["track"] == "single"]), world.solutions
-    )
-    return contamination.evidence(answers, subject, near, CUTOFFS, alpha=ALPHA)
+def _shuffled(xs: np.ndarray, ys: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`within.slope` for many runs at once: effect and p. xs: rows, tasks; ys: rows, runs, tasks."""
+    groups = within.strata(scores)
+    left_x = within._residual(xs, groups, scores)
+    size = float((xs * left_x).sum())
+    orders = within._shuffles(tuple(groups.tolist()), 0, within.RESAMPLES)
+    value, drawn = np.zeros(ys.shape[1]), np.zeros((within.RESAMPLES, ys.shape[1]))
+    for x, y in zip(xs, ys, strict=True):
+        left = within._residual(y, groups, scores)
+        value += left @ x
+        drawn += x[orders] @ left.T
+    p = ((np.abs(drawn) >= np.abs(value) - 1e-9).sum(axis=0) + 1) / (within.RESAMPLES + 1)
+    return value / size, p
+
+
+def _correlated(x: np.ndarray, ys: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`within.correlation` for many runs at once. ys: runs, tasks."""
+    groups = within.strata(scores)
+    rx = within._ranks_left(x[None], groups, scores)[0]
+    ry = within._ranks_left(ys, groups, scores)
+    size = np.sqrt((rx**2).sum() * (ry**2).sum(axis=1))
+    value = ry @ rx / size
+    drawn = rx[within._shuffles(tuple(groups.tolist()), 0, within.RESAMPLES)] @ ry.T / size
+    return value, ((np.abs(drawn) >= np.abs(value) - 1e-9).sum(axis=0) + 1) / (within.RESAMPLES + 1)
+
+
+def _flipped(gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`sign_flip` for many runs at once; gaps: runs, tasks, 0 where a task is not compared."""
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (9999, gaps.shape[1]))
+    total = gaps.sum(axis=1)
+    extreme = (np.abs(signs @ gaps.T) >= np.abs(total) - 1e-9).sum(axis=0)
+    return total, (extreme + 1) / 10000
 
 
 def study(world: World, kind: Kind, runs: int) -> pd.DataFrame:
-    """One row a simulated run and line."""
-    rows = []
-    for number in range(runs):
-        answers = simulate(world, kind, number)
-        frame = ask(world, answers)
-        own = answers[(answers["name"] == "model") & (answers["track"] == "single")]
-        rate = own.loc[own["suite_name"] == "vimgolf", "passed"].mean()
-        rows.append(frame.assign(kind=kind.name, number=number, rate=rate))
-    return pd.concat(rows, ignore_index=True)
+    """One row a simulated run and line: effect and p, as `contamination.evidence` finds them (`check`)."""
+    answers = simulate(world, kind, runs)
+    tasks = world.tasks
+    suite = tasks["suite_name"].to_numpy()
+    public = suite == "vimgolf"
+    mine = answers.passed["model", "single"].astype(float)
+    others = [answers.passed[name, "single"].astype(float) for name in SKILLS if name != "model"]
+    found: dict[Evidence, tuple[np.ndarray, np.ndarray]] = {}
+
+    dated = public & np.array([isinstance(day, datetime.date) for day in tasks["created"]])
+    days = np.array([_ordinal(day) for day in tasks["created"]])[dated]
+    scores = difficulty_of(tasks[dated])
+    own = CUTOFFS["model"].toordinal()
+    found[Evidence.AGE] = _shuffled((days <= own)[None].astype(float), mine[None][:, :, dated], scores)
+    between = []
+    for name in SKILLS:
+        if name != "model":
+            low, high = sorted((own, CUTOFFS[name].toordinal()))
+            between.append(
+                np.where((days > low) & (days <= high), np.sign(own - CUTOFFS[name].toordinal()), 0.0)
+            )
+    leads = np.stack([(mine - other)[:, dated] for other in others])
+    found[Evidence.AGE_OTHERS] = _shuffled(np.array(between), leads, scores)
+
+    for kind_, column in ((Evidence.ENTRIES, "entries"), (Evidence.GOLFERS, "golfers")):
+        known = public & tasks[column].notna().to_numpy()
+        found[kind_] = _correlated(
+            tasks.loc[known, column].to_numpy(float), mine[:, known], difficulty_of(tasks[known])
+        )
+
+    likeness = similarities(world)
+    level = np.full((len(others), *mine.shape), np.nan)
+    for number, name in enumerate(one for one in SKILLS if one != "model"):
+        level[number] = _looked_up(likeness, answers.keys[name, "single"])
+        level[number][~answers.passed[name, "single"]] = np.nan
+    ours = np.where(
+        answers.passed["model", "single"], _looked_up(likeness, answers.keys["model", "single"]), np.nan
+    )
+    count = (~np.isnan(level)).sum(axis=0)
+    theirs = np.where(count > 0, np.nansum(level, axis=0) / np.maximum(count, 1), np.nan)
+    gaps = (ours - theirs)[:, public]
+    enough = (~np.isnan(gaps)).sum(axis=1) >= 6
+    effect, p = _flipped(np.nan_to_num(gaps))
+    found[Evidence.OVERLAP] = np.where(enough, effect, np.nan), np.where(enough, p, np.nan)
+
+    place_of = {key: place for place, key in enumerate(tasks["task_key"])}
+    twins = np.flatnonzero(suite == "twins-of-vimgolf")
+    originals = np.array([place_of[key] for key in tasks["twin_of"].iloc[twins]])
+    apart = mine[:, originals] - mine[:, twins]
+    exact = [mcnemar(int((row > 0).sum()), int((row < 0).sum())) for row in apart]
+    found[Evidence.TWINS] = apart.mean(axis=1), np.array(exact)
+
+    guesses = np.mean(
+        [answers.passed[name, "blind"].astype(float) for name in SKILLS if name != "model"], axis=0
+    )
+    blind = answers.passed["model", "blind"].astype(float)
+    effect, p = _flipped((blind - guesses)[:, public])
+    any_passed = blind[:, public].any(axis=1)
+    found[Evidence.BLIND] = np.where(any_passed, effect, np.nan), np.where(any_passed, p, np.nan)
+
+    asked = public | (suite == "fresh")
+    scores = difficulty_of(tasks[asked].assign(best_score=pd.NA))
+    found[Evidence.FRESH] = _shuffled(public[asked][None].astype(float), mine[None][:, :, asked], scores)
+
+    rates = mine[:, public].mean(axis=1)
+    return pd.concat(
+        [
+            pd.DataFrame(
+                {
+                    "kind": kind.name,
+                    "number": range(runs),
+                    "evidence": str(one),
+                    "effect": effect,
+                    "p": np.where(mine[:, public].any(axis=1), p, np.nan),
+                    "rate": rates,
+                }
+            )
+            for one, (effect, p) in found.items()
+        ],
+        ignore_index=True,
+    )
+
+
+def similarities(world: World) -> list[np.ndarray]:
+    """By task of the world, of each answer that is offered the similarity to the published solutions."""
+    made = []
+    for row, group in zip(world.tasks.to_dict("records"), offered(world), strict=True):
+        own = world.published.get(str(row["task_key"]), ())
+        text = "\n".join([str(row["start"]), str(row["target"]), str(row["instruction"]), *EXAMPLES])
+        bares = [bare(normal(one), text) for one in own]
+        made.append(
+            np.array(
+                [
+                    max((similarity(bare(normal(one), text), known) for known in bares), default=np.nan)
+                    for one in group
+                ]
+            )
+        )
+    return made
+
+
+def _looked_up(values: Sequence[np.ndarray], answers: np.ndarray) -> np.ndarray:
+    return np.stack([group[answers[:, place]] for place, group in enumerate(values)], axis=1)
+
+
+def check(world: World, kind: Kind, runs: int) -> float:
+    """The largest difference of p between the first run of `study` and `contamination.evidence` about it."""
+    answers = simulate(world, kind, runs)
+    lists = offered(world)
+    tasks = world.tasks
+    public = (tasks["suite_name"] == "vimgolf").to_numpy()
+    frames = []
+    for (name, track), passed in answers.passed.items():
+        chosen = public if track == "blind" else np.ones(len(tasks), dtype=bool)
+        keys = [lists[place][answers.keys[name, track][0, place]] for place in range(len(tasks))]
+        frames.append(
+            tasks.assign(
+                kind="model", protocol="golf", prompt_version=None, settings="{}", epoch=1, scored=True,
+                run_id=f"{name}-{track}", name=name, track=track, keys=keys, passed=passed[0],
+                correct=passed[0],
+            )[chosen]
+        )  # fmt: skip
+    frame = pd.concat(frames, ignore_index=True)
+    (subject,) = [one for one in contamination.subjects(frame) if one.name == "model"]
+    everyone = contamination.public(frame[frame["track"] == "single"])
+    near = contamination.overlaps(contamination.public(subject.of(frame)), everyone, world.solutions)
+    lines = contamination.evidence(frame, subject, near, CUTOFFS, alpha=ALPHA).set_index("evidence")["p"]
+    quick = study(world, kind, runs)
+    first = quick[quick["number"] == 0].set_index("evidence")["p"]
+    apart = (lines.reindex(first.index) - first).abs()
+    return float(apart.max())
 
 
 def margin(runs: int) -> float:
@@ -396,19 +550,30 @@ def margin(runs: int) -> float:
 
 
 def summary(found: pd.DataFrame) -> pd.DataFrame:
-    """By line and kind, the shares of runs with p at most alpha, and other numbers."""
-    tested = found.assign(
-        alarm=(found["p"] <= ALPHA) & (found["effect"] > 0),
-        wrong=found["p"] <= ALPHA,
-        tested=found["p"].notna(),
-        found=found["finding"].isin(["some", "strong"]),
+    """By kind and line, the shares of runs with p at most alpha, and other numbers."""
+    by_run = found.pivot(index=["kind", "number"], columns="evidence", values="p")
+    holm = by_run.apply(lambda row: pd.Series(_holm(row.to_numpy(float)), index=row.index), axis=1)
+    fixed = holm.stack(future_stack=True).rename("p_corrected").reset_index()
+    tested = found.merge(fixed, on=["kind", "number", "evidence"]).assign(
+        alarm=lambda one: (one["p"] <= ALPHA) & (one["effect"] > 0),
+        wrong=lambda one: one["p"] <= ALPHA,
+        found=lambda one: (one["p_corrected"] <= ALPHA) & (one["effect"] > 0),
+        tested=lambda one: one["p"].notna(),
     )
     grouped = tested.groupby(["kind", "evidence"], sort=False)
     return grouped.agg(
-        runs=("number", "nunique"), tested=("tested", "sum"), alarm=("alarm", "mean"),
-        wrong=("wrong", "mean"), found=("found", "mean"), effect=("effect", "mean"), n=("n", "mean"),
-        detectable=("detectable", "median"), rate=("rate", "mean"),
+        tested=("tested", "sum"), alarm=("alarm", "mean"), wrong=("wrong", "mean"), found=("found", "mean"),
+        rate=("rate", "mean"),
     ).reset_index()  # fmt: skip
+
+
+def _holm(p: np.ndarray) -> np.ndarray:
+    """`stats.holm` without loading its library a thousand times over."""
+    made = np.full(len(p), np.nan)
+    known = np.flatnonzero(~np.isnan(p))
+    order = known[np.argsort(p[known])]
+    made[order] = np.minimum(1, np.maximum.accumulate(p[order] * (len(order) - np.arange(len(order)))))
+    return made
 
 
 def percent(share: float, digits: int) -> str:
@@ -419,7 +584,7 @@ def percent(share: float, digits: int) -> str:
 def tables(shares: pd.DataFrame, runs: int) -> str:
     """The tables of docs/contamination.md."""
     kinds = [kind.name for kind in KINDS]
-    lines = [str(one) for one in contamination.Evidence]
+    lines = [str(one) for one in Evidence if one is not Evidence.OVERLAP_CHANCE]
 
     def table(column: str, chosen: Sequence[str]) -> Iterable[str]:
         yield "| line | " + " | ".join(chosen) + " |"
@@ -440,8 +605,8 @@ def tables(shares: pd.DataFrame, runs: int) -> str:
         + " | ".join(f"{rates[kind]:.0%}".replace("%", " %") for kind in kinds)
         + " |",
         "",
-        f"Share in which p is at most {ALPHA}, whatever the direction (a test of that level stays below "
-        f"{margin(runs):.1%} in 99 of 100 such simulations):",
+        f"Share in which p is at most {ALPHA}, whatever the direction (a test of that level stays at or "
+        f"below {percent(margin(runs), 1)} in 99 of 100 such simulations):",
         "",
         *table("wrong", kinds[:3]),
         "",
@@ -457,7 +622,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--cache", type=Path, default=Path("data/cache/replays.sqlite"))
     parser.add_argument("--out", type=Path)
     options = parser.parse_args(arguments)
@@ -467,9 +632,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     began = time.perf_counter()
     world = build(options.cache)
     print(f"{world.replays} replays, {time.perf_counter() - began:.0f} s", file=sys.stderr)
-    # The correction of p values collects garbage each time: there should be little to look through.
-    gc.collect()
-    gc.freeze()
+    apart = check(world, KINDS[-2], 3)
+    print(f"p values as the analysis finds them, to within {apart:.3f}", file=sys.stderr)
     found = []
     for kind in KINDS:
         found.append(study(world, kind, options.runs))
@@ -481,7 +645,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(text)
     print(shares.to_string(), file=sys.stderr)
     honest = shares[(shares["kind"] == "honest") & (shares["tested"] > 0)]
-    return int((honest["wrong"] > margin(options.runs)).any())
+    return int((honest["wrong"] > margin(options.runs)).any() or apart > 0.05)
 
 
 if __name__ == "__main__":

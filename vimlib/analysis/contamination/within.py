@@ -139,23 +139,25 @@ def slope(
     return Effect(value, min(float(low), value), max(float(high), value), p, least, xs.shape[1])
 
 
+def _ranks_left(values: Floats, groups: NDArray[np.int64], scores: Floats) -> Floats:
+    """Ranks within strata, without their mean and without a linear trend in difficulty; rows of values."""
+    ranks = np.zeros(values.shape)
+    for group in np.unique(groups):
+        members = groups == group
+        ranks[:, members] = rankdata(values[:, members], axis=1) / members.sum()
+    return _residual(ranks, groups, scores)
+
+
 def correlation(
     x: Floats, y: Floats, scores: Floats, *, seed: int, alpha: float = 0.05, resamples: int = RESAMPLES
 ) -> Effect | None:
-    """Rank correlation of x and y at equal difficulty: Spearman's, ranks taken and centred within strata.
+    """Rank correlation of x and y at equal difficulty: Spearman's, with ranks taken within strata.
 
-    p by shuffling x within strata; the interval by a bootstrap over tasks. `None` where one does not vary.
+    From the ranks the mean of the stratum and a linear trend in `scores` are left out; p by shuffling x's
+    within strata, two-sided; the interval by a bootstrap over tasks. `None` where one does not vary.
     """
     groups = strata(scores)
-    ranks = []
-    for values in (x, y):
-        rank = np.zeros(len(values))
-        for group in np.unique(groups):
-            members = groups == group
-            own = rankdata(values[members])
-            rank[members] = own - own.mean()
-        ranks.append(rank)
-    rx, ry = ranks
+    rx, ry = _ranks_left(np.array([x, y], dtype=float), groups, scores)
     size = math.sqrt(float((rx**2).sum() * (ry**2).sum()))
     if size < 1e-9:
         return None

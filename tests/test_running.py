@@ -542,10 +542,11 @@ def test_the_recorded_runs_load_and_agree_with_their_logs(tmp_path: Path) -> Non
         "openai-api/local/smollm2-135m-instruct",
         "openai-api/local/gemma-3-270m",
     }
-    assert "seed" in set(runs["suite_name"]) and runs["epochs"].max() == 2
+    assert {"seed", "fresh"} <= set(runs["suite_name"]) and runs["epochs"].max() == 2
     assert (runs["disagreements"] == 0).all()
     assert (runs["source_verdicts"] == runs["scored"]).all()
-    assert (runs["total_tokens_n"] == runs["attempts"]).all()
+    # A prompt over the model's context is refused by the server, and costs nothing.
+    assert set(attempts.loc[attempts["total_tokens"].isna(), "stop_reason"]) <= {"model_length"}
     assert attempts["turns"].notna().sum() >= 10
 
 

@@ -208,7 +208,8 @@ def test_notebooks_are_committed_clean_with_one_typed_and_commented_parameters_c
     found = notebook_parameters(path)
     assert len(found) == len(lines), "each line is a parameter that papermill understands"
     assert all(one.type != "None" and one.help for one in found.values())
-    assert "SELECT" not in "".join("".join(cell["source"]) for cell in code)
+    if not path.name.startswith("00_"):  # where SQL is tried by hand
+        assert "SELECT" not in "".join("".join(cell["source"]) for cell in code)
 
 
 # --- whole reports

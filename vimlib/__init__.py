@@ -58,7 +58,39 @@ libraries::
                                                             inspect_evals in tasks
     cli            parse, call, print, exit code            all above, tqdm
 
+For hands, `import vimlib` in a notebook gives what `FACE` lists, each imported when it is first used:
+`vimlib.connect()`, `vimlib.query(con, "run_overview")`, `vimlib.replay("ddZZ", task)`.
+
 A test compares this drawing and this table with the code. To add a module, draw it here.
 """
 
 __version__ = "0.1.0"
+
+FACE = {
+    "connect": "store",
+    "query": "store",
+    "view_columns": "store",
+    "load_suite": "suites",
+    "show_trace": "replay",
+    "overview": "analysis.overview",
+    "by_tier": "analysis.overview",
+    "headlines": "analysis.headlines",
+    "changes": "analysis.headlines",
+    "compare": "analysis.compare",
+    "sentence": "analysis.compare",
+}
+"""What researchers need by hand, and where it lives. `replay` is the package, which can be called."""
+
+
+def __getattr__(name: str) -> object:
+    import importlib
+
+    if name == "replay":
+        return importlib.import_module("vimlib.replay")
+    if name not in FACE:
+        raise AttributeError(f"module 'vimlib' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"vimlib.{FACE[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *FACE, "replay"])

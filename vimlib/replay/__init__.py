@@ -11,9 +11,11 @@ It does not judge: whether the file is the target is `score`'s business.
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from types import ModuleType
 
 from vimlib.records import Outcome, Replay
 from vimlib.sandbox import Confinement
@@ -22,6 +24,7 @@ from .cache import CacheUnusable, ReplayCache
 from .cluster import ClusterExecutor, ClusterUnusable, MixedVim, connected
 from .playing import close_starters, play
 from .protocols import SECONDS, VERSIONS, ReplayRequest, fingerprint, replay_key
+from .shown import NothingToReplay, Played, Traced, show_replay, show_trace
 from .trace import Step, Trace, trace
 from .turns import Standing, after_turn, beginning, turn_requests
 from .unpinned import unpinned
@@ -30,6 +33,7 @@ from .vim import NoVim, find_vim, vim_build
 __all__ = ["SECONDS", "VERSIONS", "CacheUnusable", "ClusterExecutor", "ClusterUnusable", "MixedVim", "NoVim"]
 __all__ += ["ReplayCache", "ReplayRequest"]
 __all__ += ["Step", "Trace", "trace"]
+__all__ += ["NothingToReplay", "Played", "Traced", "show_replay", "show_trace"]
 __all__ += ["Standing", "after_turn", "beginning", "turn_requests"]
 __all__ += [
     "close_starters",
@@ -170,3 +174,12 @@ def _parts(requests: Iterable[ReplayRequest], size: int) -> Iterator[list[Replay
             part = []
     if part:
         yield part
+
+
+class _Callable(ModuleType):
+    """This package as it is called in a notebook: `vimlib.replay(keys, task)` is `show_replay`."""
+
+    __call__ = staticmethod(show_replay)
+
+
+sys.modules[__name__].__class__ = _Callable

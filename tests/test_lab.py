@@ -1,0 +1,55 @@
+"""What a researcher has in a notebook: the face of the package, and the notebook to explore with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from storing import FAIL, PASS, fill, make_run, make_suite
+
+import vimlib
+from vimlib.replay import NothingToReplay, find_vim
+from vimlib.report.execution import execute
+from vimlib.report.kernel import Watch
+
+PROJECT = Path(__file__).resolve().parent.parent
+
+
+def test_everything_of_the_face_is_there_and_says_what_it_does() -> None:
+    for name in (*vimlib.FACE, "replay"):
+        found = getattr(vimlib, name)
+        assert callable(found) and found.__doc__
+        assert name in dir(vimlib)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        vimlib.nothing  # noqa: B018
+    assert vimlib.replay.find_vim is find_vim, "it is still the package"  # type: ignore[attr-defined]
+
+
+def test_keys_tried_by_hand_show_what_became_of_the_text() -> None:
+    done = vimlib.replay("xZZ", start="a<b>\nc\n", target="<b>\nd\n")  # type: ignore[operator]
+    assert done.buffer == "<b>\nc\n" and done.differs is True
+    shown = done._repr_html_()
+    assert "&lt;b&gt;" in shown and "<b>" not in shown
+    assert "<del>d</del>" in shown and "<ins>c</ins>" in shown
+    good = vimlib.replay("xZZ", start="ab\n", target="b")  # type: ignore[operator]
+    assert good.differs is False and "finished" in str(good)
+    with pytest.raises(NothingToReplay, match="expected a task, or start="):
+        vimlib.replay("x")  # type: ignore[operator]
+
+
+def test_a_trace_has_a_row_a_key() -> None:
+    shown = vimlib.show_trace("xx", start="<>c\n")._repr_html_()  # type: ignore[attr-defined]
+    assert shown.count("<tr><td>") == 3
+    assert "<ins>c</ins>" in shown and "&lt;" in shown
+
+
+def test_the_notebook_to_explore_with_runs_from_top_to_bottom(tmp_path: Path) -> None:
+    suite = make_suite(tasks=6)
+    store = tmp_path / "store.duckdb"
+    fill(store, suite, make_run(suite, id="before"), score=FAIL)
+    fill(store, suite, make_run(suite, id="after", name="model-b"), score=PASS)
+    done = tmp_path / "done.ipynb"
+    execute(PROJECT / "notebooks" / "00_explore.ipynb", done, {"database": str(store)}, watch=Watch())
+    text = done.read_text(encoding="utf-8")
+    assert "more of 6 common tasks" in text
+    assert "p_value" in text

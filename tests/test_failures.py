@@ -7,6 +7,9 @@ texts belong to their sites: only their hashes are here.
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import labelling
 import pytest
 from failing import CASES, judge_cases
 
@@ -20,10 +23,13 @@ from vimlib.records import (
     FailureMode,
     Outcome,
     Protocol,
+    Repair,
     Suite,
     Task,
 )
 from vimlib.replay import trace
+
+PAGE = Path(__file__).parent.parent / "docs" / "failures.md"
 
 
 @pytest.fixture(scope="module")
@@ -145,3 +151,36 @@ def test_the_first_wrong_key_is_found_on_the_trace() -> None:
     assert found.first_error == 16
     assert found.likeness[0] < found.likeness[2] == 1.0
     assert played.steps[-1].outcome is Outcome.FINISHED
+
+
+# --- labels given by hand
+
+
+def test_precision_and_recall_are_those_of_the_page_and_reach_the_bar(shared_data: Path) -> None:
+    found = labelling.confusion(shared_data)
+    page = PAGE.read_text(encoding="utf-8")
+    for row in labelling.agreement_rows(found):
+        assert row in page, "run tests/labelling.py and put its table into docs/failures.md"
+    for mode in labelling.measured_modes():
+        for split in labelling.SPLITS:
+            one = labelling.agreement(found[split], mode)
+            assert not one.labelled or min(one.precision, one.recall) >= 0.9, (mode, split, one)
+
+
+def test_labels_are_hashes_and_a_third_of_them_was_kept_unseen() -> None:
+    labels = labelling.labels()
+    assert len(labels) >= 150
+    assert {name for one in labels for name in one} == {"source", "task_id", "answer", "label", "split"}
+    assert {one["label"] for one in labels} <= set(FailureMode)
+    assert 0.25 < sum(one["split"] == "unseen" for one in labels) / len(labels) < 0.42
+
+
+def test_the_page_has_the_rules_as_the_code_has_them() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert "\n".join(labelling.rule_rows()) in page
+    for flag in FailureFlag:
+        assert f"`{flag}`" in page
+    for repair in Repair:
+        assert f"`{repair}`" in page
+    for name, meaning in EVIDENCE.items():
+        assert f"| `{name}` | {meaning} |" in page

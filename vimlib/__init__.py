@@ -51,7 +51,8 @@ libraries::
     analysis       questions: from frames to frames         records, keys, prices, store, numpy, pandas,
                                                             rapidfuzz, scipy, statsmodels,
                                                             inspect_ai in cutoffs
-    figures        one function a picture or table          analysis, matplotlib, numpy, pandas
+    figures        one function a picture or table          records, failures, analysis, matplotlib, numpy,
+                                                            pandas
     report         notebooks executed, HTML written         all above, jinja2, jupyter_client, markupsafe,
                                                             nbconvert, nbformat, papermill, tqdm, traitlets
     inspect_tasks  the tasks and scorer of Inspect          all above, anyio, inspect_ai, yaml in models,

@@ -35,6 +35,7 @@ from vimlib.records import (
     Score,
     Step,
     Task,
+    VimErrorMessage,
 )
 from vimlib.score import BoundedMatcher, TooManySteps
 
@@ -77,13 +78,15 @@ _NEAR_CHARACTERS = 2
 
 # --- how alike two texts are --------------------------------------------------------------------
 
-_STEPS = 2_000_000
-"""Steps of difflib that one comparison may take (some 0.2 s), so that it gives the same everywhere."""
+_CELLS = 200_000_000
+"""Product of two lengths up to which characters are compared (some 20 ms), the same everywhere."""
+_LINE_STEPS = 2_000_000
+"""Steps of difflib that the comparison of the lines of longer texts may take."""
 
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """How alike two texts are, found over lines first and within changed lines over characters."""
+    """How alike two texts are."""
 
     ratio: float
     """Twice the characters in common by the characters of both texts, 0 to 1; 1: the same."""
@@ -93,44 +96,53 @@ class Likeness:
 
 @lru_cache(maxsize=4096)
 def likeness(text: str, target: str) -> Likeness:
-    """How alike a text and the target are.
+    """How alike a text and the target are, by their longest common subsequence of characters.
 
-    The measure of `difflib.SequenceMatcher.ratio`, without its rule for popular characters, under
-    which a long text and the same text with one word changed may share nothing. It is not the
-    `partial` of a score, which is difflib's own.
+    An insertion of what is not wanted always makes it less and a deletion of it more, which the
+    `partial` of a score (difflib's ratio, with its rule for popular characters) does not promise.
+    Texts too long for that are compared by line first.
     """
     total = len(text) + len(target)
     if text == target:
         return Likeness(1.0, 0)
-    lines, target_lines = text.splitlines(keepends=True), target.splitlines(keepends=True)
-    common = 0
-    try:
-        matcher = BoundedMatcher(lines, target_lines, autojunk=False, steps=_STEPS)
-        codes = matcher.get_opcodes()
-    except TooManySteps:
-        codes = [("replace", 0, len(lines), 0, len(target_lines))]
-    for code, a, a_end, b, b_end in codes:
-        one, other = "".join(lines[a:a_end]), "".join(target_lines[b:b_end])
-        if code == "equal":
-            common += len(one)
-        elif code == "replace":
-            common += _common_characters(one, other)
+    common = _common(text, target)
     return Likeness(2 * common / total, total - 2 * common)
 
 
-def _common_characters(one: str, other: str) -> int:
-    """Characters in common: by character where that is quick, else by word, else at both ends."""
-    for cut in (list, re.compile(r"\w+|\W").findall):
-        a, b = cut(one), cut(other)
-        try:
-            blocks = BoundedMatcher(a, b, autojunk=False, steps=_STEPS).get_matching_blocks()
-        except TooManySteps:
-            continue
-        return sum(len(piece) for block in blocks for piece in a[block.a : block.a + block.size])
+def _common(one: str, other: str) -> int:
     shorter = min(len(one), len(other))
-    start = next((i for i in range(shorter) if one[i] != other[i]), shorter)
-    rest = shorter - start
-    return start + next((i for i in range(rest) if one[-1 - i] != other[-1 - i]), rest)
+    head = next((i for i in range(shorter) if one[i] != other[i]), shorter)
+    rest = shorter - head
+    tail = next((i for i in range(rest) if one[-1 - i] != other[-1 - i]), rest)
+    a, b = one[head : len(one) - tail], other[head : len(other) - tail]
+    if len(a) * len(b) <= _CELLS:
+        return head + tail + _subsequence(a, b)
+    lines, other_lines = a.splitlines(keepends=True), b.splitlines(keepends=True)
+    try:
+        matcher = BoundedMatcher(lines, other_lines, autojunk=False, steps=_LINE_STEPS)
+        blocks = matcher.get_matching_blocks()
+    except TooManySteps:
+        return head + tail
+    return head + tail + sum(len(line) for m in blocks for line in lines[m.a : m.a + m.size])
+
+
+def _subsequence(a: str, b: str) -> int:
+    """Length of the longest common subsequence.
+
+    By bits, a row of the table at a time: H. Hyyrö, Bit-parallel LCS-length computation revisited,
+    AWOCA 2004.
+    """
+    if not a or not b:
+        return 0
+    places: dict[str, int] = {}
+    for place, character in enumerate(a):
+        places[character] = places.get(character, 0) | 1 << place
+    whole = (1 << len(a)) - 1
+    row = whole
+    for character in b:
+        if found := row & places.get(character, 0):
+            row = (row + found | row - found) & whole
+    return len(a) - row.bit_count()
 
 
 # --- what a text looks like -----------------------------------------------------------------------
@@ -281,6 +293,10 @@ class _Case:
         """What the answer arrived at: the unsaved buffer, else the file."""
         return self.final if self.unsaved is None else self.unsaved
 
+    @cached_property
+    def error(self) -> VimErrorMessage | None:
+        return _error_of(self.replay)
+
     @property
     def at_token_limit(self) -> bool:
         return self.attempt.stop_reason in _TOKEN_LIMITS
@@ -326,6 +342,9 @@ def _prose(case: _Case) -> str | None:
     prose = [line for line in lines if looks_like_prose(line)]
     if prose and (prose[0] == lines[0] or 2 * len(prose) > len(lines)):
         return f"{len(prose)} of {len(lines)} lines taken are no keystrokes"
+    # A buffer written out instead of keys has no shape of prose; its lines have none of keys either.
+    if len(lines) > 1 and not any(map(looks_like_keys, lines)):
+        return f"none of the {len(lines)} lines taken has the shape of keystrokes"
     return None
 
 
@@ -356,11 +375,14 @@ def _split(case: _Case) -> str | None:
 def _bad_notation(case: _Case) -> str | None:
     if case.outcome is Outcome.BAD_KEYS:
         return case.replay.detail if case.replay else None
-    # What stands in the target, or in the start, may be typed as text on purpose.
+    # What stands in the target, or in the start, may be typed as text on purpose; so may a backslash
+    # before a line break, where the target has such lines.
     foreign = [
         name
         for name in _foreign_names(case.keys, case.protocol)
-        if name not in case.target and name not in case.start
+        if name not in case.target
+        and name not in case.start
+        and not (name in ("\\<CR>", "\\<NL>", "\\<Enter>", "\\<Return>") and "\\\n" in case.target)
     ]
     return f"typed as text: {', '.join(foreign[:5])}" if foreign else None
 
@@ -394,9 +416,20 @@ def _unfinished(case: _Case) -> str | None:
     return f"the keys ran out in mode '{case.replay.mode or 'unknown'}' with nothing saved"
 
 
+_OWN_ERRORS = re.compile(r"E184: No such user-defined command: ShFold")
+"""Errors of Vim's own runtime files (its syntax of shell scripts, on opening one): no answer's."""
+
+
+def _error_of(replay: Replay | None) -> VimErrorMessage | None:
+    """The first error of a replay that the answer made, as far as Vim told."""
+    if replay is None:
+        return None
+    reported = (error for error in (replay.first_error, replay.last_error) if error is not None)
+    return next((error for error in reported if not _OWN_ERRORS.match(error.text)), None)
+
+
 def _vim_error(case: _Case) -> str | None:
-    error = None if case.replay is None else case.replay.first_error
-    return None if error is None else error.text
+    return None if case.error is None else case.error.text
 
 
 def _final_newline(case: _Case) -> str | None:
@@ -478,7 +511,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "statement of a programming language, or holds three function words; key names or a save and "
         "quit outside quotes leave only the sentence with two function words, and an answer that saved a "
         "changed file in Vim only one with three. Never a command line. In bench: its first line, or most of "
-        "its lines.",
+        "its lines; or several lines of which none has the shape of keystrokes.",
         _prose,
     ),
     Rule(
@@ -617,14 +650,14 @@ def classify(
 
 
 def _flags(case: _Case) -> tuple[FailureFlag, ...]:
-    score, replay = case.score, case.replay
+    score = case.score
     right = case.end is not None and case.end == case.target
     capped = score is not None and bool(score.over_cap)
     # Within the cap and not saved, or saved and over the cap: one thing was wrong, not two.
     saved = score is not None and bool(score.correct)
     holds = {
         FailureFlag.WOULD_HAVE_PASSED: right and (saved or not capped),
-        FailureFlag.VIM_ERROR: replay is not None and replay.first_error is not None,
+        FailureFlag.VIM_ERROR: case.error is not None,
         FailureFlag.OVER_CAP: capped,
         FailureFlag.TOKEN_LIMIT: case.at_token_limit,
         FailureFlag.FENCE: case.fenced,
@@ -635,7 +668,7 @@ def _flags(case: _Case) -> tuple[FailureFlag, ...]:
 
 
 def _evidence(case: _Case, why: str) -> Evidence:
-    error = None if case.replay is None else case.replay.first_error
+    error = case.error
     found: dict[str, str | int | float | None] = {"why": " ".join(why.split())[:300]}
     if error is not None:
         found |= {"error_number": error.number, "error": error.text}
@@ -655,7 +688,7 @@ def _evidence(case: _Case, why: str) -> Evidence:
 def _diff(end: str, target: str) -> str:
     """A unified diff without context, its lines and their number cut."""
     a, b = end.split("\n"), target.split("\n")
-    if len(a) * len(b) > _STEPS:
+    if len(a) * len(b) > _LINE_STEPS:
         return "too long to compare by line"
     lines = list(difflib.unified_diff(a, b, "left", "target", lineterm="", n=0))[2:]
     shown = [
@@ -688,5 +721,5 @@ def wrong_keys(steps: Sequence[Step], target: str) -> WrongKey:
     """
     ratios = [likeness(step.buffer, target).ratio for step in steps]
     nearer = [step.typed for step, ratio in zip(steps, ratios, strict=True) if ratio > ratios[0]]
-    errors = [step.typed for step in steps if step.error is not None]
+    errors = [step.typed for step in steps if step.error and not _OWN_ERRORS.match(step.error.text)]
     return WrongKey(max(nearer, default=None), min(errors, default=None), tuple(ratios))

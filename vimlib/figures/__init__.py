@@ -6,8 +6,8 @@ same byte for byte for the same frame, and holds nothing from an answer or a sou
 escaped.
 
 canvas: the look, and SVG that follows the page. charts: the shapes of rates, amounts: those of
-dollars, tokens and seconds. tables: tables. blocks: headings, tiles, notices. overview, loading,
-cost: what a page shows.
+dollars, tokens and seconds. tables: tables. blocks: headings, tiles, notices. player: an answer
+played key by key. The others: what a page each shows.
 """
 
 from __future__ import annotations

@@ -307,12 +307,18 @@ class Part:
 
 
 def shares(
-    width: float, parts: Sequence[Part], groups: Sequence[tuple[str, Sequence[tuple[str, dict[str, int]]]]]
+    width: float,
+    parts: Sequence[Part],
+    groups: Sequence[tuple[str, Sequence[tuple[str, dict[str, int]]]]],
+    *,
+    absolute: bool = False,
 ) -> Sheet:
     """Rows of parts that add up to 100 %, each part labelled with its count where there is room.
 
-    `groups`: (heading, rows of (label, count by part key)).
+    `groups`: (heading, rows of (label, count by part key)). `absolute`: the longest row is as wide as
+    the picture, and the others by their totals.
     """
+    most = max((sum(counts.values()) for _, rows in groups for _, counts in rows), default=0)
     narrow = width < 500
     used = [part for part in parts if any(counts.get(part.key) for _, rows in groups for _, counts in rows)]
     lines: list[list[tuple[float, Part]]] = [[]]
@@ -356,7 +362,8 @@ def shares(
                 sheet.text(x0 + 8, top + 14, "nothing answered", size=11.5, colour=INK)
             x = x0
             for part in used:
-                share = counts.get(part.key, 0) / total * (x1 - x0) if total else 0
+                whole = most if absolute else total
+                share = counts.get(part.key, 0) / whole * (x1 - x0) if total else 0
                 if not share:
                     continue
                 sheet.box(x, top, max(share - 1.2, 0.8), bar, colour=part.colour)

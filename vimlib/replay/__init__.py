@@ -25,14 +25,14 @@ from .cluster import ClusterExecutor, ClusterUnusable, MixedVim, connected
 from .playing import close_starters, play
 from .protocols import SECONDS, VERSIONS, ReplayRequest, fingerprint, replay_key
 from .shown import NothingToReplay, Played, Traced, show_replay, show_trace
-from .trace import Step, Trace, trace
+from .trace import Step, Trace, trace, trace_many
 from .turns import Standing, after_turn, beginning, turn_requests
 from .unpinned import unpinned
 from .vim import NoVim, find_vim, vim_build
 
 __all__ = ["SECONDS", "VERSIONS", "CacheUnusable", "ClusterExecutor", "ClusterUnusable", "MixedVim", "NoVim"]
 __all__ += ["ReplayCache", "ReplayRequest"]
-__all__ += ["Step", "Trace", "trace"]
+__all__ += ["Step", "Trace", "trace", "trace_many"]
 __all__ += ["NothingToReplay", "Played", "Traced", "show_replay", "show_trace"]
 __all__ += ["Standing", "after_turn", "beginning", "turn_requests"]
 __all__ += [

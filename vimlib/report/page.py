@@ -26,6 +26,7 @@ from nbconvert.exporters import HTMLExporter
 from traitlets.config import Config
 
 from vimlib import __version__
+from vimlib.figures import player
 from vimlib.figures.canvas import plain
 from vimlib.figures.tables import interval, percent
 from vimlib.report.notebooks import name_of
@@ -243,7 +244,7 @@ def _fill(
     *, created: datetime.datetime | None, executed: datetime.datetime | None, article: str, **values: Any
 ) -> str:
     """The frame that all pages share."""
-    script = (_HERE / "page.js").read_text(encoding="utf-8")
+    script = (_HERE / "page.js").read_text(encoding="utf-8") + player.script()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
         _environment()
@@ -253,7 +254,7 @@ def _fill(
             created=f"{created:%Y-%m-%d %H:%M} UTC" if created else "",
             created_iso=f"{created:%Y-%m-%dT%H:%M:%SZ}" if created else "",
             executed=f"{executed:%Y-%m-%d %H:%M} UTC" if executed else "",
-            style=Markup((_HERE / "style.css").read_text(encoding="utf-8")),
+            style=Markup((_HERE / "style.css").read_text(encoding="utf-8") + player.style()),
             script=Markup(script),
             script_source=f"'sha256-{digest}'",
             article=Markup(article),

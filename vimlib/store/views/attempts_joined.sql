@@ -59,6 +59,7 @@ SELECT
     s.protocol_fingerprint,
     a.source_sha256,
     f.mode AS failure_mode,
+    length(t.target) AS target_length,
     f.repairable_by
 FROM attempts AS a
 JOIN runs AS r USING (run_id)

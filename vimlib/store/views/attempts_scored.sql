@@ -59,6 +59,7 @@
 -- protocol_fingerprint: exact version of the rules; NULL: not judged, or not known
 -- source_sha256: sha256 (hex) of the source file; NULL for solvers
 -- failure_mode: why it failed; NULL: it did not, or is unscored
+-- target_length: characters of the task's target
 -- repairable_by: the cheapest repair that turns the failure into a pass; NULL: none does, or it did not fail
 SELECT * FROM attempts_joined
 ORDER BY kind, name, run_id, place, epoch, attempt

@@ -5,8 +5,8 @@
 #
 #   scripts/system-packages.sh PYTHON [--with-browser]
 #
-# With the second argument also of a Chromium for the tests that look at pages. They are skipped
-# without one, so where it cannot be installed, that is said and no more.
+# With the second argument also of what some tests need: a Chromium to look at pages, and a second,
+# smaller Vim. They are skipped without, so where it cannot be installed, that is said and no more.
 set -euo pipefail
 
 python=${1:-python3}
@@ -142,4 +142,16 @@ if [[ ${2:-} == --with-browser ]] && ! has_browser; then
     hash -r
   fi
   has_browser || say "no Chromium on the PATH, so tests that look at pages are skipped. Type: $(command_to_type)"
+fi
+
+# On Debian its `vim-tiny`, which leaves the `vim` on the PATH alone.
+if [[ ${2:-} == --with-browser ]] && command -v apt-get >/dev/null && ! command -v vim.tiny >/dev/null; then
+  debian=(vim-tiny)
+  if may_install; then
+    say "no vim.tiny on the PATH. Installing: vim-tiny"
+    bring || true
+    hash -r
+  fi
+  command -v vim.tiny >/dev/null ||
+    say "no vim.tiny on the PATH, so a test that needs a second Vim is skipped. Type: $(command_to_type)"
 fi

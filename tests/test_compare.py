@@ -538,7 +538,8 @@ def replayed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         }
         (folder / f"{name}.json").write_text(json.dumps(answers), encoding="utf-8")
     files = [folder / f"{name}.json" for name in ("good", "bad", "near")]
-    result = load(folder / "s.duckdb", ["seed"], files, ["diff"], progress=False)
+    suite = storing.write_suite(folder / "few.jsonl", tasks)
+    result = load(folder / "s.duckdb", [suite], files, ["diff"], progress=False)
     assert not result.rejections
     return folder / "s.duckdb"
 

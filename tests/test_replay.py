@@ -88,7 +88,7 @@ def test_golden_cases_reach_every_outcome_but_the_harness_s_own() -> None:
 def test_lost_harness_process_is_tried_again_then_reported_as_its_own_fault(monkeypatch: Any) -> None:
     request = ReplayRequest(Protocol.BENCH, START, "dd")
     play(request)
-    idle = playing_module._starters._idle[Confinement.FULL]
+    idle = playing_module._starters._idle[find_vim(), Confinement.FULL]
     for starter in idle:
         starter._process.kill()
     assert play(request).outcome is Outcome.FINISHED
@@ -240,7 +240,7 @@ def _running_with(text: str) -> list[str]:
 def test_starters_outlive_the_threads_that_made_them() -> None:
     close_starters()
     replay_many(ReplayRequest(Protocol.BENCH, START, f"i{n}") for n in range(8))
-    idle = playing_module._starters._idle[Confinement.FULL]
+    idle = playing_module._starters._idle[find_vim(), Confinement.FULL]
     assert idle and all(starter._process.poll() is None for starter in idle)
 
 

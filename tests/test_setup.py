@@ -227,7 +227,7 @@ def link(folder: Path, *names: str) -> None:
         (folder / name).symlink_to(shutil.which(name) or pytest.skip(f"no {name}"))
 
 
-def test_a_browser_for_the_tests_is_installed_where_that_may_be(
+def test_a_browser_and_a_second_vim_for_the_tests_are_installed_where_that_may_be(
     bare_path: Path, python: str, tmp_path: Path
 ) -> None:
     link(bare_path, "vim", "bwrap")
@@ -237,14 +237,15 @@ def test_a_browser_for_the_tests_is_installed_where_that_may_be(
     program(
         bare_path,
         "apt-get",
-        f'echo "$@" >>{tmp_path}/log; case $* in *chromium) /bin/ln -s /bin/true {bare_path}/chromium;; esac',
+        f'echo "$@" >>{tmp_path}/log; case $* in *chromium) /bin/ln -s /bin/true {bare_path}/chromium;;'
+        f" *vim-tiny) /bin/ln -s /bin/true {bare_path}/vim.tiny;; esac",
     )
     assert system_packages(bare_path, python).returncode == 0
     assert not (tmp_path / "log").exists(), "only the tests need one"
     for _ in range(2):
         assert system_packages(bare_path, python, "--with-browser").returncode == 0
-    (call,) = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
-    assert call.endswith(" chromium")
+    browser, second_vim = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
+    assert browser.endswith(" chromium") and second_vim.endswith(" vim-tiny")
 
 
 def test_no_browser_is_said_and_no_more(bare_path: Path, python: str) -> None:

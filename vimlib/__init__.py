@@ -15,7 +15,7 @@ everything in one DuckDB file; questions are asked of the store alone::
                                                  │   prices
                                                  │    │
                                      store <─ load <──┘
-                                       │
+                                       │ <─── rejudge
                                        └─> analysis ─> figures ─> report ─> HTML
                                                                     │
                                                     inspect_tasks ──┤
@@ -48,6 +48,7 @@ libraries::
     prices         what an attempt cost                     records, genai_prices, yaml
     store          DuckDB: replacing and reading            records, duckdb, pandas, pyarrow
     load           the one flow from sources to store       all above, tqdm
+    rejudge        stored answers judged once more          all above
     analysis       questions: from frames to frames         records, keys, prices, store, numpy, pandas,
                                                             rapidfuzz, scipy, statsmodels,
                                                             inspect_ai in cutoffs

@@ -1,4 +1,4 @@
-"""`vimlib compare`: two runs of the store against each other, for people and as a gate."""
+"""`vimlib compare` and `rejudge`: runs against each other, and verdicts against those of another Vim."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vimlib.cli.terminal import say, show, table
+from vimlib.cli import options as shared
+from vimlib.cli.options import REJECTED, confinement_asked, executor_asked
+from vimlib.cli.terminal import say, show, shows_progress, table
+from vimlib.records import VimlibError
 
 if TYPE_CHECKING:
     from vimlib.analysis.compare import Comparison
@@ -19,6 +22,12 @@ UNDECIDED = 5
 
 _LISTED = 12
 """Tasks named in a line; JSON has them all."""
+
+
+class WrongRejudge(VimlibError):
+    """Options of `vimlib rejudge` that do not go together."""
+
+    exit_code = 2
 
 
 def _compare(options: argparse.Namespace) -> int:
@@ -147,6 +156,54 @@ def _as_json(found: Comparison) -> dict[str, Any]:
     }
 
 
+def _rejudge(options: argparse.Namespace) -> int:
+    from contextlib import closing
+
+    from vimlib import store
+    from vimlib.analysis import rejudged
+    from vimlib.analysis.compare import every_run, plain_rows
+    from vimlib.rejudge import rejudge
+
+    if options.vim and options.scheduler:
+        raise WrongRejudge("--vim and --scheduler: a cluster replays with its own Vim; leave one of them out")
+    with closing(store.connect(options.database)) as con:
+        runs = every_run(con, options.runs)
+    done = rejudge(
+        options.database,
+        runs,
+        vim=options.vim,
+        extract_again=options.extract_again,
+        confinement=confinement_asked(options),
+        cache=options.cache,
+        executor=executor_asked(options),
+        progress=shows_progress(),
+    )
+    with closing(store.connect(options.database)) as con:
+        found = rejudged.rejudged(con, done.judgement_id)
+        changed = rejudged.changed(con, done.judgement_id)
+    table(_HEADS, ([row[head] for head in _HEADS] for row in plain_rows(found)))
+    print(
+        f"\nVim {done.vim.version} ({done.vim.sha256[:12]}), judgement {done.judgement_id}:"
+        f" {done.replays} distinct replays, {done.replayed} done now"
+    )
+    show(rejudged.sentence(found))
+    for row in plain_rows(changed)[: options.top]:
+        verdict = "passes now" if row["new_passed"] else "fails now"
+        ends = f"{row['outcome']}, now {row['new_outcome']}"
+        show(f"{row['name']} {row['task_id']} {verdict} ({ends}): {row['new_keys']}")
+    if len(changed) > options.top:
+        show(f"and {len(changed) - options.top} more")
+    for line in done.notes:
+        say(line)
+    return REJECTED if done.notes else 0
+
+
+_HEADS = (
+    *("name", "suite_name", "protocol", "vim_version", "answers", "passed", "new_passed"),
+    *("newly_passing", "newly_failing", "other_file", "other_end", "unscored"),
+)
+
+
 def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add this module's commands."""
     compare = commands.add_parser(
@@ -188,3 +245,27 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     compare.add_argument("--strict", action="store_true", help="exit 5 if the data cannot decide")
     compare.set_defaults(run=_compare)
+
+    rejudge = commands.add_parser(
+        "rejudge",
+        parents=[shared.replaying()],
+        help="judge stored answers once more: does a result depend on the Vim?",
+        description="The new verdicts are kept beside those that count, and the two are compared.",
+    )
+    rejudge.add_argument(
+        "runs", nargs="*", metavar="RUN", help="names as of `vimlib compare`; by default all"
+    )
+    rejudge.add_argument(
+        "--database", type=Path, default=Path("data/vimlib.duckdb"), help="the store (%(default)s)"
+    )
+    rejudge.add_argument(
+        "--vim",
+        default="",
+        metavar="PATH",
+        help="another Vim; one without +eval (vim.tiny) judges bench alone",
+    )
+    rejudge.add_argument(
+        "--extract-again", action="store_true", help="take the keys from the completions by today's rule"
+    )
+    rejudge.add_argument("--top", type=int, default=20, help="changed verdicts to list (%(default)s)")
+    rejudge.set_defaults(run=_rejudge)

@@ -28,7 +28,7 @@ from .shown import NothingToReplay, Played, Traced, show_replay, show_trace
 from .trace import Step, Trace, trace, trace_many
 from .turns import Standing, after_turn, beginning, turn_requests
 from .unpinned import unpinned
-from .vim import NoVim, find_vim, vim_build
+from .vim import NoVim, find_vim, vim_build, with_vim
 
 __all__ = ["SECONDS", "VERSIONS", "CacheUnusable", "ClusterExecutor", "ClusterUnusable", "MixedVim", "NoVim"]
 __all__ += ["ReplayCache", "ReplayRequest"]
@@ -48,6 +48,7 @@ __all__ += [
     "replay_many",
     "unpinned",
     "vim_build",
+    "with_vim",
 ]
 
 _IN_FLIGHT = 4

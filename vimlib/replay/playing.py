@@ -23,23 +23,23 @@ _UNOPENED = {138, 166, 190, 212, 482, 484, 485, 886}
 
 
 class IdleStarters:
-    """The starters of this process that have nothing to do, by confinement: any thread takes one and
+    """The starters of this process that have nothing to do, by Vim and confinement: any thread takes one and
     gives it back, so that there are never more than threads that replay at once."""
 
     def __init__(self) -> None:
-        self._idle: dict[Confinement, list[Starter]] = {}
+        self._idle: dict[tuple[Vim, Confinement], list[Starter]] = {}
         self._lock = threading.Lock()
 
     def take(self, vim: Vim, confinement: Confinement) -> Starter:
         with self._lock:
-            idle = self._idle.setdefault(confinement, [])
+            idle = self._idle.setdefault((vim, confinement), [])
             if idle:
                 return idle.pop()
         return starter(vim, confinement)
 
-    def give_back(self, used: Starter) -> None:
+    def give_back(self, used: Starter, vim: Vim) -> None:
         with self._lock:
-            self._idle.setdefault(used.confinement, []).append(used)
+            self._idle.setdefault((vim, used.confinement), []).append(used)
 
     def close(self) -> None:
         with self._lock:
@@ -79,7 +79,7 @@ def play(request: ReplayRequest, confinement: Confinement = Confinement.FULL) ->
         except StarterDied as error:
             return lost(request, confinement, str(error))
     finally:
-        _starters.give_back(used)
+        _starters.give_back(used, vim)
 
 
 def lost(request: ReplayRequest, confinement: Confinement, why: str) -> Replay:
@@ -89,7 +89,7 @@ def lost(request: ReplayRequest, confinement: Confinement, why: str) -> Replay:
 
 def _played(request: ReplayRequest, used: Starter, vim: Vim, confinement: Confinement) -> Replay:
     try:
-        run = command(request, used)
+        run = command(request, used, reports=vim.reports)
     except BadNotation as error:
         return _not_run(request, vim, confinement, Outcome.BAD_KEYS, str(error))
     ended = used.run(run)

@@ -86,10 +86,13 @@ def starter(vim: Vim, confinement: Confinement) -> Starter:
     return Starter(program(vim), _LIMITS, confinement)
 
 
-def command(request: ReplayRequest, starter: Starter) -> Command:
-    """One replay as a command. Raises keys.BadNotation where Vim cannot be given the keys."""
+def command(request: ReplayRequest, starter: Starter, *, reports: bool = True) -> Command:
+    """One replay as a command; `reports`: by a Vim that can run the probe.
+
+    Raises keys.BadNotation where Vim cannot be given the keys.
+    """
     keys.check_deliverable(request.keys, request.protocol)
-    probe = ("--cmd", f"source {starter.resource('probe.vim')}")
+    probe = ("--cmd", f"source {starter.resource('probe.vim')}") if reports else ()
     buffer = f"{starter.scratch}/{_BUFFER}"
     if request.protocol is Protocol.GOLF:
         arguments = [

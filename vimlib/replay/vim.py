@@ -6,6 +6,8 @@ import hashlib
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -28,18 +30,46 @@ class Vim:
     """The executable itself, links followed."""
     runtime: Path
     """Its runtime folder, `$VIMRUNTIME`."""
+    reports: bool = True
+    """Whether it can be asked anything: with +eval, +timers and echoraw(). One that cannot plays `bench`
+    alone, and leaves no evidence but the file."""
 
 
 _QUESTIONS = ("$VIMRUNTIME", "v:version", "has('eval') && has('timers')", "exists('*echoraw')")
 _MENDING = "install Vim 8.2 or newer with +eval and +timers (Debian: apt-get install vim)"
 
 
-@cache
-def find_vim(command: str = "vim") -> Vim:
-    """The Vim that `command` names, asked what it can do.
+_chosen: list[tuple[str, bool]] = [("vim", False)]
+"""The command whose Vim replays in this process, and whether it may be one that cannot report; the last
+counts (`with_vim`)."""
+
+
+def find_vim(command: str = "") -> Vim:
+    """The Vim that `command` names, asked what it can do; '': the one that replays in this process.
 
     Raises NoVim where there is none, or one older than 8.2 or without +eval, +timers and echoraw().
     """
+    return _found(command, False) if command else _found(*_chosen[-1])
+
+
+@contextmanager
+def with_vim(command: str, *, poor: bool = False) -> Iterator[Vim]:
+    """Let another Vim replay in this process until the block ends.
+
+    `command`: a path, or a name on the PATH. `poor`: a Vim without +eval will do, as Debian's
+    `vim.tiny`; it can play `bench` alone. Nothing else of the process may replay meanwhile, and no
+    cluster does so. Raises NoVim.
+    """
+    vim = _found(command, poor)
+    _chosen.append((command, poor))
+    try:
+        yield vim
+    finally:
+        _chosen.pop()
+
+
+@cache
+def _found(command: str, poor: bool) -> Vim:
     found = shutil.which(command)
     if found is None:
         raise NoVim(f"no Vim: {command!r} is not on the PATH; {_MENDING}")
@@ -59,11 +89,21 @@ def find_vim(command: str = "vim") -> Vim:
         timeout=20,
     )
     answers = [line.strip("'") for line in (asked.stdout + asked.stderr).split("\n") if line.strip()]
-    if len(answers) != len(_QUESTIONS) or int(answers[1]) < 802 or answers[2] != "1" or answers[3] != "1":
-        raise NoVim(f"{found} is Vim {main[1]} and lacks +eval, +timers or echoraw(); {_MENDING}")
     release = f"{main[1]}.{patches[1]}" if patches else main[1]
-    build = VimBuild(version=release, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
-    return Vim(build=build, path=path, runtime=Path(answers[0]))
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if len(answers) != len(_QUESTIONS) or int(answers[1]) < 802 or answers[2] != "1" or answers[3] != "1":
+        if not poor:
+            raise NoVim(f"{found} is Vim {main[1]} and lacks +eval, +timers or echoraw(); {_MENDING}")
+        runtime = _default_runtime(version, main[1])
+        return Vim(VimBuild(f"{release} without +eval", digest), path, runtime, reports=False)
+    return Vim(build=VimBuild(version=release, sha256=digest), path=path, runtime=Path(answers[0]))
+
+
+def _default_runtime(said: str, release: str) -> Path:
+    """Where a Vim that cannot be asked looks for its runtime files, as far as they are there."""
+    home = re.search(r'fall-back for \$VIM: "([^"]+)"', said)
+    folder = Path(home[1] if home else "/usr/share/vim", f"vim{release.replace('.', '')}")
+    return folder if folder.is_dir() else Path("/usr/share/vim")
 
 
 def vim_build() -> VimBuild:

@@ -33,6 +33,7 @@ from vimlib.store.reading import (
     query,
     read_replays,
     read_run,
+    read_suite,
     view_columns,
 )
 from vimlib.store.text import decode_text, encode_text
@@ -58,6 +59,7 @@ __all__ = [
     "query",
     "read_replays",
     "read_run",
+    "read_suite",
     "replacing",
     "view_columns",
 ]

@@ -27,6 +27,8 @@ from vimlib.records import (
     Run,
     RunKind,
     RunSource,
+    Suite,
+    Task,
     TokenConvention,
     TokenUsage,
     Track,
@@ -56,12 +58,13 @@ TABLES = (
     "scores",
     "attempt_costs",
     "failures",
+    "rejudgements",
 )
 """The tables of `schema.sql`, in its order."""
 
 KEYS = dict.fromkeys(
     ("attempts", "scores", "attempt_costs", "failures"), ("run_id", "task_id", "epoch", "attempt")
-)
+) | {"rejudgements": ("judgement_id", "run_id", "task_id", "epoch", "attempt")}
 """Keys of the tables whose key is checked when they are written, and not by an index."""
 
 VIEWS = (
@@ -84,6 +87,7 @@ VIEWS = (
     "lineages",
     "token_violations",
     "results_published",
+    "rejudged",
 )
 """The views in `views/`, each after those that it reads."""
 
@@ -306,6 +310,38 @@ def read_run(con: duckdb.DuckDBPyConnection, run_id: str) -> Run | None:
         for sha256, name, begun, *rest in sources
     )
     return Run(id=run_id, created=_zoned(created), attempts=tuple(attempts), sources=tuple(lineage), **fields)
+
+
+def read_suite(con: duckdb.DuckDBPyConnection, suite_hash: str) -> Suite | None:
+    """A stored suite with its tasks, without published solutions; None: there is none of this hash."""
+    heads = con.execute(
+        "SELECT name, version, protocols, origin, licence, source_sha256, revision FROM suites"
+        " WHERE suite_hash = ?",
+        [suite_hash],
+    ).fetchall()
+    if not heads:
+        return None
+    name, version, protocols, origin, licence, source_sha256, revision = map(_decoded, heads[0])
+    fields = [field for field in Task.__dataclass_fields__ if field != "id"]
+    rows = con.execute(
+        f"SELECT task_id, {', '.join(fields)} FROM tasks WHERE suite_hash = ? ORDER BY place", [suite_hash]
+    ).fetchall()
+    tasks = []
+    for task_id, *values in rows:
+        known = {field: _decoded(value) for field, value in zip(fields, values, strict=True)}
+        known["reference_notation"] = Protocol(known["reference_notation"])
+        tasks.append(Task(id=_decoded(task_id), **known))
+    return Suite(
+        name=name,
+        version=version,
+        hash=suite_hash,
+        tasks=tuple(tasks),
+        protocols=tuple(Protocol(protocol) for protocol in protocols),
+        origin=origin,
+        licence=licence,
+        source_sha256=source_sha256,
+        revision=revision,
+    )
 
 
 def _zoned(moment: datetime.datetime | None) -> datetime.datetime | None:

@@ -445,3 +445,37 @@ COMMENT ON COLUMN failures.flags IS 'What else is true of it, in a fixed order (
 COMMENT ON COLUMN failures.evidence IS 'What decided it and how near it was: a JSON object; vimlib.failures.EVIDENCE says what each name means.';
 COMMENT ON COLUMN failures.repairable_by IS 'The cheapest repair that turns it into a pass when replayed (records.Repair); NULL: none does, or there was no answer to repair.';
 COMMENT ON COLUMN failures.source_sha256 IS 'sha256 (hex) of the source file of the run; NULL for solvers.';
+
+CREATE TABLE rejudgements (
+    judgement_id         VARCHAR NOT NULL,
+    run_id               VARCHAR NOT NULL,
+    task_id              VARCHAR NOT NULL,
+    epoch                INTEGER NOT NULL,
+    attempt              INTEGER NOT NULL,
+    vim_version          VARCHAR NOT NULL,
+    vim_sha256           VARCHAR NOT NULL,
+    protocol_fingerprint VARCHAR NOT NULL,
+    extraction           VARCHAR NOT NULL,
+    keys                 VARCHAR,
+    replay_key           VARCHAR,
+    correct              BOOLEAN,
+    passed               BOOLEAN,
+    partial              DOUBLE CHECK (partial BETWEEN 0 AND 1),
+    keystrokes           BIGINT
+);
+COMMENT ON TABLE rejudgements IS 'One row an attempt and further judgement of it, under another Vim, version of the rules or extraction rule: beside its score, never in its place.';
+COMMENT ON COLUMN rejudgements.judgement_id IS 'Beginning of a sha256 (hex) over what was judged by: Vim, rules, extraction.';
+COMMENT ON COLUMN rejudgements.run_id IS 'The run: runs.run_id.';
+COMMENT ON COLUMN rejudgements.task_id IS 'The task: attempts.task_id.';
+COMMENT ON COLUMN rejudgements.epoch IS 'Repetition of the task in the run, from 1.';
+COMMENT ON COLUMN rejudgements.attempt IS 'The attempt: attempts.attempt.';
+COMMENT ON COLUMN rejudgements.vim_version IS 'The Vim that replayed, or would have: version with patch level.';
+COMMENT ON COLUMN rejudgements.vim_sha256 IS 'sha256 (hex) of its executable file.';
+COMMENT ON COLUMN rejudgements.protocol_fingerprint IS 'Exact version of the rules it was judged by.';
+COMMENT ON COLUMN rejudgements.extraction IS 'Rule that took these keys from the completion.';
+COMMENT ON COLUMN rejudgements.keys IS 'The keys that were judged, in the protocol''s notation; NULL: nothing to replay.';
+COMMENT ON COLUMN rejudgements.replay_key IS 'The replay that was judged: replays.replay_key; NULL: there was nothing to replay.';
+COMMENT ON COLUMN rejudgements.correct IS 'The final buffer is the target; NULL: unscored, the harness failed.';
+COMMENT ON COLUMN rejudgements.passed IS 'Correct and within the protocol''s rules; NULL: unscored.';
+COMMENT ON COLUMN rejudgements.partial IS 'Likeness of final to target, 0 to 1; NULL: unscored.';
+COMMENT ON COLUMN rejudgements.keystrokes IS 'Length of the answer as the protocol counts it; NULL: it breaks the notation.';

@@ -26,6 +26,7 @@ from vimlib.records import (
     Score,
     Suite,
     TokenUsage,
+    VimBuild,
 )
 from vimlib.store.errors import BadRows
 from vimlib.store.reading import (
@@ -281,7 +282,7 @@ class Writer:
                 "attempts": self._table("attempts", attempts),
             },
             moves=("source",),
-            and_from=_OF_RUNS,
+            and_from=(*_OF_RUNS, "rejudgements"),
         )
         if change is not Change.UNCHANGED:
             self._touched.add(encode_text(run.id))
@@ -480,6 +481,46 @@ class Writer:
                     self.changed = True
         return int(gone) + self._merge_of_run("failures", run, table)
 
+    def add_rejudgements(
+        self,
+        judgement_id: str,
+        run: Run,
+        judged: Iterable[tuple[Attempt, str | None, Score]],
+        *,
+        vim: VimBuild,
+        fingerprint: str,
+    ) -> int:
+        """Store a further judgement on attempts of a run, beside their scores; returns how many rows were
+        new or different.
+
+        `run` and its attempts as they were judged: with that extraction rule and those keys. Raises
+        `BadRows` where an attempt is judged twice.
+        """
+        rows = [
+            {
+                "judgement_id": judgement_id,
+                "run_id": run.id,
+                "task_id": attempt.task_id,
+                "epoch": attempt.epoch,
+                "attempt": attempt.attempt,
+                "vim_version": vim.version,
+                "vim_sha256": vim.sha256,
+                "protocol_fingerprint": fingerprint,
+                "extraction": run.extraction,
+                "keys": attempt.keys,
+                "replay_key": replay_key,
+                "correct": score.correct,
+                "passed": score.passed,
+                "partial": score.partial,
+                "keystrokes": score.keystrokes,
+            }
+            for attempt, replay_key, score in judged
+        ]
+        value = encode_text(run.id)
+        self._touched.add(value)
+        key = ("judgement_id", *_ATTEMPT)
+        return self._merge("rejudgements", key, self._table("rejudgements", rows), run_id=value)
+
     def replays(self, keys: Iterable[str]) -> dict[str, Replay]:
         """The replays that the store has already, by key."""
         return read_replays(self._con, keys)
@@ -671,7 +712,12 @@ _REFERENCES = (
             " ANTI JOIN (FROM attempts SEMI JOIN touched USING (run_id))"
             " USING (run_id, task_id, epoch, attempt)",
         )
-        for table, what in (("scores", "scores"), ("attempt_costs", "costs"), ("failures", "failures"))
+        for table, what in (
+            ("scores", "scores"),
+            ("attempt_costs", "costs"),
+            ("failures", "failures"),
+            ("rejudgements", "further judgements"),
+        )
     ),
     (
         "scores by a replay that the store does not have",

@@ -24,6 +24,7 @@ from vimlib.analysis.compare.choosing import (
     NothingToCompare,
     UnknownRun,
     choose,
+    every_run,
 )
 from vimlib.analysis.compare.conditions import UnknownCondition, conditions, context
 from vimlib.analysis.compare.gate import BadLimit, Limit, Verdict, decide, parse_limit
@@ -65,6 +66,7 @@ __all__ = [
     "conditions",
     "confounders",
     "decide",
+    "every_run",
     "flips",
     "held_against",
     "metric_named",

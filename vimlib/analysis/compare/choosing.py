@@ -130,6 +130,18 @@ def choose(
     return Chosen(base_ids, candidate_ids)
 
 
+def every_run(con: store.Connection, names: Sequence[str] = ()) -> list[str]:
+    """The ids of all runs that these names can mean, without names of all runs; in the store's order.
+
+    Raises UnknownRun, and NothingToCompare where there are no runs.
+    """
+    runs = store.query(con, "run_conditions")
+    if runs.empty:
+        raise NothingToCompare("there are no runs here; load some with `vimlib load`")
+    wanted = {run for name in names for run in _meant(name, runs)} if names else set(runs["run_id"])
+    return [run for run in runs["run_id"] if run in wanted]
+
+
 def _parts(text: str) -> list[str]:
     parts = [part.strip() for part in text.split(",") if part.strip()]
     return list(dict.fromkeys(parts)) or [LATEST]

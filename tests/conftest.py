@@ -33,9 +33,13 @@ def shared_data() -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """The system's Chromium, headless; skips where there is none. `browsing.visit` opens pages in it."""
+    """The system's Chromium, headless; skips where there is none. `browsing.visit` opens pages in it.
+
+    Not for the session: while Playwright is open its event loop counts as running, and no other test
+    of the process could run one.
+    """
     found = find_chromium()
     if found is None:
         pytest.skip(f"needs a Chromium, no download: none of {', '.join(NAMES)} is on the PATH")

@@ -29,7 +29,7 @@ HOSTILE = {
     "protocol": "golf",
     "start": f"{EVIL}\n\x00\x01{'x' * 10_000}\n\u05e9\u05dc\u05d5\u05dd\n",
     "target": "nothing of it\n" + "y" * 60_000,
-    "completion": f"{EVIL}\n:s/script/b/<CR>i{EVIL}{'z' * 50_000}",
+    "completion": f"{EVIL}\n:s/script/b/<CR>i{'z' * 50_000}{EVIL}",
     "mode": "unfinished",
     "repair": None,
 }

@@ -6,7 +6,8 @@ group of their own below the models, since they are a floor and no competitors.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -170,6 +171,8 @@ def headline(rows: pd.DataFrame) -> str:
 
 
 _HASHES: Final = {"vim_sha256", "protocol_fingerprint"}
+_OF_THE_REQUEST: Final = {"base_url", "attempt_timeout", "timeout", "max_retries", "max_connections"}
+"""Settings of how a request travels: they do not shape the answer."""
 
 
 def comparability(rows: pd.DataFrame, versions: pd.DataFrame) -> Block:
@@ -187,18 +190,27 @@ def comparability(rows: pd.DataFrame, versions: pd.DataFrame) -> Block:
         (models, "prompt_version", "the prompt’s version"),
         (models, "task_version", "the task’s version"),
         (models, "extraction", "the rule that takes keys from an answer"),
-        (models, "settings", "the generation settings"),
     ):
         values = {"not known" if missing(v) else str(v) for v in frame[frame["replayed"] > 0][column]}
         if len(values) > 1:
             shown = sorted(plain(v[:12] if column in _HASHES else v, 60) for v in values)
             differing.append(f"{word} ({'; '.join(shown[:3])}{'; …' if len(shown) > 3 else ''})")
+    if settings := _differing_settings(models[models["replayed"] > 0]["settings"]):
+        differing.append(f"the generation settings ({'; '.join(settings)})")
     if not differing:
         return Block("")
     return notice(
         f"Not made under the same conditions: these runs differ in {', '.join(differing)}. "
         "Differences between them may come from that."
     )
+
+
+def _differing_settings(settings: Iterable[object]) -> list[str]:
+    """Each generation setting that is not the same in all runs, with its values."""
+    runs = [json.loads(str(one)) for one in settings]
+    names = sorted({name for run in runs for name in run} - _OF_THE_REQUEST)
+    values = {name: sorted({plain(str(run.get(name, "not given")), 24) for run in runs}) for name in names}
+    return [f"{name} {' or '.join(of[:3])}" for name, of in values.items() if len(of) > 1]
 
 
 def section_facts(rows: pd.DataFrame, versions: pd.DataFrame) -> Block:

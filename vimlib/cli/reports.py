@@ -41,7 +41,7 @@ def _report(options: argparse.Namespace) -> int:
     from vimlib.report.schedule import Log, notify
 
     limits = _limits(options)
-    log = Log(options.out / "report.log" if options.log is None else options.log, options.name)
+    log = Log(options.log or options.out / "report.log", options.name, make_folder=options.log is not None)
     log.write("begin")
 
     def tell(status: str, message: str, summary: Mapping[str, Any]) -> None:

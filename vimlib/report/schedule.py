@@ -30,9 +30,13 @@ NOTIFY_SECONDS: Final = 60
 class Log:
     """A file of one line an event, for whoever asks later what the schedule did."""
 
-    def __init__(self, path: Path | None, name: str) -> None:
+    def __init__(self, path: Path | None, name: str, *, make_folder: bool = True) -> None:
+        """`make_folder`: of the log; otherwise lines wait until there is one: a report that cannot even
+        begin should leave nothing behind."""
         self._path = path
         self._name = name
+        self._make_folder = make_folder
+        self._waiting = ""
 
     def write(self, event: str, message: str = "") -> None:
         """Add a line: time (UTC), report, event, message. A log that cannot be written stops nothing."""
@@ -40,10 +44,13 @@ class Log:
             return
         now = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT%H:%M:%SZ}"
         line = " ".join("".join(c if c.isprintable() else " " for c in message).split())
+        self._waiting += f"{now} {self._name} {event} {line}".rstrip() + "\n"
         with contextlib.suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            if self._make_folder:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("a", encoding="utf-8") as file:
-                file.write(f"{now} {self._name} {event} {line}".rstrip() + "\n")
+                file.write(self._waiting)
+            self._waiting = ""
 
 
 def notify(command: str, status: str, message: str, summary: Mapping[str, Any]) -> str:

@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 import vimlib
-from vimlib.cli import answers, comparing, costing, explaining, machine, reports, running, suites
+from vimlib.cli import answers, comparing, costing, explaining, machine, reports, running, sharing, suites
 from vimlib.cli.settings import FILE, read_settings
 from vimlib.cli.terminal import say
 from vimlib.records import VimlibError
 
 INTERRUPTED = 130
 
-COMMANDS: Final = (reports, costing, suites, running, answers, explaining, comparing, machine)
+COMMANDS: Final = (reports, sharing, costing, suites, running, answers, explaining, comparing, machine)
 """The modules that have commands, in the order of the help."""
 
 

@@ -18,13 +18,17 @@ from duckdb import DuckDBPyConnection as Connection
 from vimlib.store.atomic import replacing
 from vimlib.store.errors import (
     BadRows,
+    NoSuchRun,
+    NotARunFolder,
     NotAStore,
+    RunFolderIncomplete,
     StoreBusy,
     StoreError,
     StoreMissing,
     StoreOutdated,
     UnknownView,
 )
+from vimlib.store.parquet import SharedRun, export_runs, import_runs
 from vimlib.store.reading import (
     SCHEMA_VERSION,
     TABLES,
@@ -43,8 +47,12 @@ __all__ = [
     "BadRows",
     "Change",
     "Connection",
+    "NoSuchRun",
+    "NotARunFolder",
     "NotAStore",
+    "RunFolderIncomplete",
     "SCHEMA_VERSION",
+    "SharedRun",
     "StoreBusy",
     "StoreError",
     "StoreMissing",
@@ -56,6 +64,8 @@ __all__ = [
     "connect",
     "decode_text",
     "encode_text",
+    "export_runs",
+    "import_runs",
     "query",
     "read_replays",
     "read_run",

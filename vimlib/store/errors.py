@@ -31,3 +31,15 @@ class BadRows(StoreError):
 
 class UnknownView(StoreError):
     """No view, or no column of a view, has this name."""
+
+
+class NoSuchRun(StoreError):
+    """No stored run has this id or name."""
+
+
+class NotARunFolder(StoreError):
+    """A folder that was to be imported is not one that an export wrote."""
+
+
+class RunFolderIncomplete(StoreError):
+    """A folder of a run lacks a part, or has another than was written."""

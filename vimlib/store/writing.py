@@ -521,6 +521,13 @@ class Writer:
         key = ("judgement_id", *_ATTEMPT)
         return self._merge("rejudgements", key, self._table("rejudgements", rows), run_id=value)
 
+    def note_run(self, run_id: str, *, suites_changed: bool) -> None:
+        """Say that rows of a run, by its stored id, and maybe suites were written past these methods."""
+        self.changed = True
+        self._touched.add(run_id)
+        self._suites_changed |= suites_changed
+        self._forget_sources("runs")
+
     def replays(self, keys: Iterable[str]) -> dict[str, Replay]:
         """The replays that the store has already, by key."""
         return read_replays(self._con, keys)

@@ -1,8 +1,8 @@
 """The command line: parse, call, print, exit code. What it does is done by the modules below it.
 
 Exit codes: 0 done; 1 an answer or a reference failed, or an error without a code of its own;
-2 wrong usage; 3 something was rejected and the rest done; 4 a suite could not be fetched;
-5 replays cannot be confined;
+2 wrong usage; 3 something was rejected and the rest done; 4 a suite could not be fetched, or a
+comparison lies beyond its limit; 5 replays cannot be confined, or a comparison cannot be decided;
 6 no usable Vim; 7 the cluster cannot be used; 8 a notebook of a report failed;
 9 another report is being made; 10 a report found a regression; 130 interrupted.
 """

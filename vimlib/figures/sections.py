@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from vimlib.analysis.compare.conditions import OF_THE_REQUEST
 from vimlib.figures.blocks import Block, anchor, facts, notice
 from vimlib.figures.canvas import (
     plain,
@@ -171,8 +172,6 @@ def headline(rows: pd.DataFrame) -> str:
 
 
 _HASHES: Final = {"vim_sha256", "protocol_fingerprint"}
-_OF_THE_REQUEST: Final = {"base_url", "attempt_timeout", "timeout", "max_retries", "max_connections"}
-"""Settings of how a request travels: they do not shape the answer."""
 
 
 def comparability(rows: pd.DataFrame, versions: pd.DataFrame) -> Block:
@@ -208,7 +207,7 @@ def comparability(rows: pd.DataFrame, versions: pd.DataFrame) -> Block:
 def _differing_settings(settings: Iterable[object]) -> list[str]:
     """Each generation setting that is not the same in all runs, with its values."""
     runs = [json.loads(str(one)) for one in settings]
-    names = sorted({name for run in runs for name in run} - _OF_THE_REQUEST)
+    names = sorted({name for run in runs for name in run} - OF_THE_REQUEST)
     values = {name: sorted({plain(str(run.get(name, "not given")), 24) for run in runs}) for name in names}
     return [f"{name} {' or '.join(of[:3])}" for name, of in values.items() if len(of) > 1]
 

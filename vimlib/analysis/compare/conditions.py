@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Final
 
 import pandas as pd
 
@@ -32,6 +33,10 @@ _PLAIN = (
     ("Vim", "vim_version"),
     ("confinement", "confinement"),
 )
+OF_THE_REQUEST: Final = frozenset(
+    {"base_url", "attempt_timeout", "timeout", "max_retries", "max_connections"}
+)
+"""Settings of how a request travels: they do not shape the answer, so they are no condition of a run."""
 _OF_SOLVERS = {"name", "vim_version", "confinement"}
 """Conditions that a program without a model has too."""
 
@@ -42,6 +47,8 @@ def _values(row: dict[str, object], solvers: bool) -> Iterator[tuple[str, str]]:
             yield thing, _shown(row[column])
     for prefix, column in (("setting", "settings"), ("package", "packages")) if not solvers else ():
         for name, value in json.loads(str(row[column])).items():
+            if column == "settings" and name in OF_THE_REQUEST:
+                continue
             yield f"{prefix} {name}", _shown(value)
     yield "rules", _shown(row["protocol_fingerprint"])[:12]
 

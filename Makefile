@@ -88,7 +88,7 @@ lock: ## Write requirements.lock anew from pyproject.toml (UPGRADE=1: newest ver
 	"$$venv"/bin/pip install -q uv; \
 	$(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 	| "$$venv"/bin/uv pip compile pyproject.toml - --extra dev --universal --python-version 3.11 \
-		--no-config --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
+		--no-config --custom-compile-command 'make lock' \
 		--quiet --output-file requirements.lock $(if $(UPGRADE),--upgrade)
 
 .PHONY: clean

@@ -108,7 +108,8 @@ def command_lines(block: Block) -> Iterator[Line]:
 
 
 ALL_BLOCKS = [block for page in PAGES for block in blocks(page)]
-ALL_LINES = [line for block in ALL_BLOCKS for line in command_lines(block)]
+BLOCKS_OF_LINES = [block for block in ALL_BLOCKS if any(command_lines(block))]
+"""Blocks that are typed: a line may need what the lines above it in its block have made."""
 CRON_LINES = [text for block in ALL_BLOCKS if block.language == "crontab" for text in block.text.splitlines()]
 
 
@@ -237,23 +238,35 @@ def test_each_make_target_is_run_or_has_its_reason() -> None:
     assert set(DRY) < set(targets())
 
 
-@pytest.mark.parametrize("line", ALL_LINES, ids=lambda line: f"{line.where}: {line.text}")
-def test_command_line_works(line: Line, checkout: Path) -> None:
+@pytest.mark.parametrize("block", BLOCKS_OF_LINES, ids=lambda block: f"{block.page.name}:{block.line}")
+def test_command_lines_of_a_block_work_one_after_the_other(block: Block, checkout: Path) -> None:
+    lines = list(command_lines(block))
+    absent = (
+        [] if (checkout.parent / "shared").exists() else [line for line in lines if "../shared" in line.text]
+    )
+    for line in lines:
+        if line not in absent:
+            check_line(line, checkout)
+    if absent:
+        pytest.skip("needs real inputs that are not part of the project: no folder ../shared")
+
+
+def check_line(line: Line, checkout: Path) -> None:
+    """A command line of a page does what the page says."""
     if any(re.match(begin, line.text) for begin in NOT_RUN):
         return
-    if "../shared" in line.text and not (checkout.parent / "shared").exists():
-        pytest.skip("needs real inputs that are not part of the project: no folder ../shared")
     words = shlex.split(line.text, comments=True)
     if words[0] == "make":
         check_make(words, checkout)
         return
-    assert words[0] in {"vimlib", ".venv/bin/vimlib"}, f"neither run nor listed in NOT_RUN: {line.text}"
+    said = f"{line.where}: {line.text}"
+    assert words[0] in {"vimlib", ".venv/bin/vimlib"}, f"neither run nor listed in NOT_RUN: {said}"
     done = run_in(checkout, line.text)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
+    assert done.returncode == 0, f"{said}: {done.stderr}"
+    assert done.stderr == "", said
     if line.output is not None:
         pattern = re.escape(line.output.rstrip("\n")).replace(re.escape("...\n"), "(?:.*\n)*")
-        assert re.fullmatch(pattern, done.stdout.rstrip("\n")), done.stdout
+        assert re.fullmatch(pattern, done.stdout.rstrip("\n")), f"{said}: {done.stdout}"
 
 
 def check_make(words: list[str], checkout: Path) -> None:

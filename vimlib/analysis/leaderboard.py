@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from vimlib import store
-from vimlib.analysis import stats
+from vimlib.analysis import cost, stats
 from vimlib.analysis.compare import METRICS, SECTION, task_values
 from vimlib.analysis.compare.metrics import samples_of
 from vimlib.analysis.overview import overview
@@ -54,9 +54,8 @@ def boards(con: store.Connection, *, alpha: float = 0.05, seed: int = 1) -> list
     - `better_than_it`, `worse_than_it`: models that surely are, at alpha over all pairs together;
     - `rank`: 1 + better_than_it, so that models with as many surely better ones share it;
       `rank_worst`: models - worse_than_it, the lowest place that the data leave possible;
-    - `tokens_per_pass`, `cost_per_pass` (US dollars) with `_low`, `_high`: over all attempts,
-      failed ones and retries included, bootstrap over tasks; NaN: no pass, or not known of all
-      attempts (`total_tokens_n`, `cost_n` of `attempts`); a bound NaN: open;
+    - `tokens_per_pass`, `cost_per_pass` (US dollars) with `_low`, `_high`, and `cost_n`: as
+      `cost.by_run` has them; NaN: no pass, or not known of all attempts; a bound NaN: open;
     - `k`, `pass_at_k`, `pass_hat_k`, `k_tasks`: means over the tasks with at least k scored samples, k
       being the run's epochs; NaN with one epoch.
 
@@ -64,6 +63,7 @@ def boards(con: store.Connection, *, alpha: float = 0.05, seed: int = 1) -> list
     (`stats.sign_flip`), `p_holm`, `sure`. Order: as the models.
     """
     runs = overview(con)
+    spent = cost.by_run(cost.attempts(con)).set_index("run_id")[_PER_PASS]
     found = []
     for _, rows in runs.groupby(SECTION, sort=True, dropna=False):
         models = rows[(rows["kind"] == "model") & (rows["scored"] > 0)]
@@ -87,12 +87,11 @@ def boards(con: store.Connection, *, alpha: float = 0.05, seed: int = 1) -> list
                 dtype="float64",
             ),
         )
-        used = pd.DataFrame(
-            [_per_pass(con, run, seed) | _repeats(values[run]) for run in models["run_id"]],
-            index=models.index,
-            columns=[*_PER_PASS, *_REPEATS],
+        repeats = pd.DataFrame(
+            [_repeats(values[run]) for run in models["run_id"]], index=models.index, columns=_REPEATS
         ).astype("float64")
-        models = pd.concat([models, used], axis="columns").sort_values(
+        used = spent.reindex(models["run_id"]).set_axis(models.index)
+        models = pd.concat([models, used, repeats], axis="columns").sort_values(
             ["rank", "common_pass_rate", "pass_rate", "passed_beats_diff", "name", "run_id"],
             ascending=[True, False, False, False, True, True],
             na_position="last",
@@ -156,27 +155,11 @@ def _standing(ids: list[str], pairs: pd.DataFrame) -> dict[str, list[int]]:
     }
 
 
-_PER_PASS = tuple(
-    f"{name}{end}" for name in ("tokens_per_pass", "cost_per_pass") for end in ("", "_low", "_high")
-)
-_PER_PASS += ("cost_n",)
-_REPEATS = ("k", "pass_at_k", "pass_hat_k", "k_tasks")
-
-
-def _per_pass(con: store.Connection, run: str, seed: int) -> dict[str, float | None]:
-    """Tokens and cost a pass of a run, over all its attempts."""
-    attempts = store.query(con, "attempts_priced", run_id=run)
-    passes = (attempts["scored"] & attempts["passed"].fillna(False)).astype(float)
-    found: dict[str, float | None] = dict.fromkeys(_PER_PASS)
-    found["cost_n"] = float(attempts["cost_usd"].notna().sum())
-    for name, column in (("tokens_per_pass", "total_tokens"), ("cost_per_pass", "cost_usd")):
-        used = attempts[column]
-        if attempts.empty or used.isna().any():
-            continue
-        estimate = stats.ratio(zip(attempts["task_id"], used.astype(float), passes, strict=True), seed=seed)
-        if estimate is not None:
-            found |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
-    return found
+_PER_PASS = [
+    *(f"{name}{end}" for name in ("tokens_per_pass", "cost_per_pass") for end in ("", "_low", "_high")),
+    "cost_n",
+]
+_REPEATS = ["k", "pass_at_k", "pass_hat_k", "k_tasks"]
 
 
 def _repeats(values: pd.DataFrame) -> dict[str, float | None]:

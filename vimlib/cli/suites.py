@@ -66,10 +66,7 @@ def _generate_fresh(options: argparse.Namespace) -> int:
     from vimlib.generate import generate_fresh
     from vimlib.suites.jsonl import as_jsonl
 
-    out = options.out
-    if out is None:
-        out = Path(f"data/cache/suites/fresh-seed-{options.seed}-count-{options.count}.jsonl")
-        _make_folder(out.parent)
+    out = _suite_file(options.out, f"fresh-seed-{options.seed}-count-{options.count}")
     made = generate_fresh(
         options.seed,
         options.count,
@@ -107,10 +104,7 @@ def _generate_twins(options: argparse.Namespace) -> int:
         published, notes = read_solutions(suite.tasks, str(options.solutions), raw)
         for note in notes:
             say(note)
-    out = options.out
-    if out is None:
-        out = Path(f"data/cache/suites/twins-of-{suite.name}-{suite.hash[:12]}-seed-{options.seed}.jsonl")
-        _make_folder(out.parent)
+    out = _suite_file(options.out, f"twins-of-{suite.name}-{suite.hash[:12]}-seed-{options.seed}")
     made = generate_twins(
         suite,
         seed=options.seed,
@@ -150,12 +144,18 @@ def _twin_row(twin: Twin) -> list[object]:
     ]
 
 
-def _make_folder(folder: Path) -> None:
-    """Raises BadOutput."""
+def _suite_file(asked: Path | None, name: str) -> Path:
+    """Where a drawn suite goes: as asked, else by its name to the suites in the cache. Raises BadOutput."""
+    if asked is not None:
+        return asked
+    file = Path(f"data/cache/suites/{name}.jsonl")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadOutput(f"{folder}: cannot be made ({error.strerror}); name a file with --out") from error
+        raise BadOutput(
+            f"{file.parent}: cannot be made ({error.strerror}); name a file with --out"
+        ) from error
+    return file
 
 
 def _why_failed(verdict: Verdict) -> str:

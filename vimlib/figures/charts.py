@@ -180,7 +180,7 @@ def rates(
     y = top
     for title, rows in groups:
         if title:
-            sheet.text(0 if not narrow else 0, y + 19, title, size=12, colour=MUTED, bold=True)
+            sheet.text(0, y + 19, title, size=12, colour=MUTED, bold=True)
             y += head
         for row in rows:
             if narrow:

@@ -16,6 +16,7 @@ from vimlib.analysis.compare import Comparison, Refusal, confounders, sentence
 from vimlib.figures.blocks import Block, Tile, facts, lede, notice, tiles
 from vimlib.figures.canvas import Picture, picture, plain
 from vimlib.figures.forest import ForestRow, forest
+from vimlib.figures.sections import records
 from vimlib.figures.tables import (
     UNAVAILABLE,
     Column,
@@ -67,10 +68,6 @@ def _span(row: dict[str, Any]) -> str:
     return f"{low} to {high}"
 
 
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(k): v for k, v in row.items()} for row in frame.to_dict("records")]
-
-
 def _names(found: Comparison) -> tuple[str, str]:
     return plain(found.base.label, 40), plain(found.candidate.label, 40)
 
@@ -87,7 +84,7 @@ def headline(found: Comparison | Refusal) -> Block:
         said.append(f"{_tasks(better)} better in the candidate, {_tasks(worse)} worse.")
     other = [
         _also(row)
-        for row in _records(found.metrics)
+        for row in records(found.metrics)
         if row["metric"] in {"efficiency", "partial", "total_tokens", "cost", "seconds"}
         and row["metric"] != found.metric
         and not missing(row["p_holm"])
@@ -199,7 +196,7 @@ def metric_picture(found: Comparison | Refusal) -> Picture | Block:
     """The differences of all shares, with intervals."""
     if isinstance(found, Refusal):
         return NOTHING
-    rows = [row for row in _records(found.metrics) if row["unit"] == "share" and row["tasks"]]
+    rows = [row for row in records(found.metrics) if row["unit"] == "share" and row["tasks"]]
     if not rows:
         return NOTHING
     lines = [_forest_row(row, str(row["label"]), found, "p_holm") for row in rows]
@@ -244,11 +241,11 @@ def metric_table(found: Comparison | Refusal) -> Table | Block:
     if isinstance(found, Refusal):
         return NOTHING
     base, candidate = _names(found)
-    records = _records(found.metrics)
+    given = records(found.metrics)
     frame = found.metrics.assign(
-        shown=[_shown(row) for row in records],
+        shown=[_shown(row) for row in given],
         **{
-            side: [amount(row[side], row["unit"], rate=bool(row["yes_or_no"])) for row in records]
+            side: [amount(row[side], row["unit"], rate=bool(row["yes_or_no"])) for row in given]
             for side in ("base", "candidate")
         },
     )
@@ -315,7 +312,7 @@ def part_picture(found: Comparison | Refusal) -> Picture | Table | Block:
         return NOTHING
     groups = []
     for title, frame in (("By tier", found.tiers), ("By category", found.categories)):
-        rows = [row for row in _records(frame) if row["tasks"]]
+        rows = [row for row in records(frame) if row["tasks"]]
         if rows:
             groups.append(
                 (title, [_forest_row(row, _part(row["part"], title), found, "p_holm") for row in rows])
@@ -351,7 +348,7 @@ def part_table(found: Comparison | Refusal, part: str) -> Table | Block:
         unit=about["unit"],
         yes_or_no=about["yes_or_no"],
     )
-    rows["shown"] = [_shown(row) for row in _records(rows)]
+    rows["shown"] = [_shown(row) for row in records(rows)]
     unit, rate = str(about["unit"]), bool(about["yes_or_no"])
     return Table(
         f"{part}s",

@@ -38,7 +38,7 @@ from vimlib.figures.canvas import (
 )
 from vimlib.figures.charts import Part, name_line, shares
 from vimlib.figures.compare import p_value
-from vimlib.figures.tables import Column, Table, count, decimal, missing, percent
+from vimlib.figures.tables import Column, Table, count, decimal, missing, percent, text
 
 NOTHING: Final = Block("")
 _KEY: Final = ["model", "protocol", "prompt", "settings"]
@@ -198,17 +198,21 @@ def evidence_table(part: Page) -> Table:
             Column("evidence", "Line", kind="name"),
             Column("finding", "Finding"),
             Column(
-                "shown", "Effect", kind="number", help="Positive: as if seen", beside=_interval, show=_plainly
+                "shown", "Effect", kind="number", help="Positive: as if seen", beside=_interval, show=text
             ),
-            Column("n", "Tasks", kind="number", show=lambda n: count(n) if n else ""),
+            Column("n", "Tasks", kind="number", show=count),
             Column(
-                "p_corrected", "p", kind="number", show=_p, help="Two-sided, corrected for all lines (Holm)"
+                "p_corrected",
+                "p",
+                kind="number",
+                show=p_value,
+                help="Two-sided, corrected over all lines (Holm)",
             ),
             Column(
                 "least",
                 "Detectable",
                 kind="number",
-                show=_plainly,
+                show=text,
                 help="In four cases of five, at this level",
             ),
             Column("remark", "What it lacks, or cannot show"),
@@ -217,14 +221,6 @@ def evidence_table(part: Page) -> Table:
         note="Effects are in points of pass rate; of popularity, a rank correlation (-1 to 1); of overlap,"
         " a similarity of keys (0 to 1).",
     )
-
-
-def _plainly(value: object) -> str:
-    return "" if missing(value) or value == "" else plain(value, 300)
-
-
-def _p(value: object) -> str:
-    return "" if missing(value) else p_value(value)
 
 
 # --- age

@@ -16,7 +16,7 @@ import pandas as pd
 
 from vimlib.analysis.cost import pareto
 from vimlib.figures.amounts import AmountRow, Point, SpreadRow, amounts, plane, spreads
-from vimlib.figures.blocks import Block, Tile, anchor, facts, lede, notice, tiles
+from vimlib.figures.blocks import Block, Tile, facts, lede, notice, tiles
 from vimlib.figures.canvas import (
     GREEN,
     GREY,
@@ -32,21 +32,22 @@ from vimlib.figures.canvas import (
 )
 from vimlib.figures.charts import Part, shares
 from vimlib.figures.overview import labels
+from vimlib.figures.sections import GROUP, of_n, records, section_name
 from vimlib.figures.tables import (
     UNAVAILABLE,
     Column,
     Table,
     count,
+    dollar_range,
+    dollars,
     interval,
     missing,
     percent,
     seconds,
+    span_of,
     text,
+    whole,
 )
-
-GROUP: Final = ["suite_name", "suite_version", "suite_hash", "protocol", "track"]
-
-TRACKS: Final = {"single": "", "multi": ", several turns", "blind": ", target withheld"}
 
 GAPS: Final = {
     "no_usage": "the source reports no tokens",
@@ -77,29 +78,6 @@ _MODE_COLOURS: Final = (ORANGE, VERMILION, PURPLE, SKY, MODEL_SOFT, GREY)
 # --- words for amounts
 
 
-def dollars(value: object) -> str:
-    """US dollars: $8.00, or three figures below a dollar, as $0.0125; 'unavailable' for nothing."""
-    if missing(value):
-        return UNAVAILABLE
-    amount = float(value)  # type: ignore[arg-type]
-    if amount == 0:
-        return "$0"
-    if amount >= 1:
-        return f"${amount:,.2f}"
-    digits = next((n for n in range(2, 12) if amount * 10**n >= 100 - 1e-9), 12)
-    return f"${amount:.{digits}f}"
-
-
-def dollar_range(least: object, most: object) -> str:
-    """What is known of an amount: the amount, a range, 'at least', or 'unavailable'."""
-    if missing(least):
-        return UNAVAILABLE
-    if missing(most):
-        return f"at least\u00a0{dollars(least)}"
-    low, high = dollars(least), dollars(most)
-    return low if low == high else f"{low}–{high[1:]}"
-
-
 def tick_dollars(value: float) -> str:
     """A round amount on an axis: $0.5, $20."""
     return f"${value:,.12f}".rstrip("0").rstrip(".") if value < 1 else f"${value:,g}"
@@ -118,30 +96,12 @@ def tick_seconds(value: float) -> str:
     return f"{value:g}\u00a0s"
 
 
-def _round(value: object) -> str:
-    return UNAVAILABLE if missing(value) else f"{float(value):,.0f}"  # type: ignore[arg-type]
-
-
-def _bounds(row: dict[str, Any], name: str, word: Any) -> str:
-    """An interval after its value; an open side is said as such."""
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
-    if missing(low) and missing(high):
-        return "no interval"
-    if missing(high):
-        return f"{word(low)} and up"
-    return f"{'0' if missing(low) else word(low)}–{word(high)}"
-
-
 def _known(value: Any) -> float | None:
     return None if missing(value) else float(value)
 
 
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(k): v for k, v in row.items()} for row in frame.to_dict("records")]
-
-
-def _of(row: dict[str, Any], part: str, whole: str = "attempts") -> str:
-    return f"{count(row[part])}\u00a0of\u00a0{count(row[whole])}"
+def _of(row: dict[str, Any], part: str) -> str:
+    return of_n(row, part, "attempts")
 
 
 def _passes(n: object) -> str:
@@ -156,9 +116,8 @@ def sections(runs: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
     found = []
     for key, rows in runs.groupby(GROUP, sort=True, dropna=False):
         name, _, digest, protocol, track = (str(part) for part in key)
-        title = f"{plain(name, 60)} under the {protocol} protocol{TRACKS.get(track, f', {plain(track, 20)}')}"
-        parts = [name, protocol, *([] if track == "single" else [track]), digest[:6]]
-        found.append((title, anchor("cost", *parts), rows))
+        title, slug = section_name(name, digest, protocol, track)
+        found.append((title, f"cost-{slug}", rows))
     return found
 
 
@@ -186,13 +145,13 @@ def findings(runs: pd.DataFrame, modes: pd.DataFrame) -> Block:
 def headline(rows: pd.DataFrame) -> str:
     """What a pass costs in a section, in one sentence."""
     names = labels(rows)
-    ordered = _records(cheapest_first(rows))
+    ordered = records(cheapest_first(rows))
     ranked = [row for row in ordered if not missing(row["cost_per_pass"])]
     if ranked:
         best = ranked[0]
         said = (
             f"a pass costs {names[str(best['run_id'])]} {dollars(best['cost_per_pass'])} "
-            f"({_bounds(best, 'cost_per_pass', dollars)})"
+            f"({span_of(best, 'cost_per_pass', dollars)})"
         )
         if len(ranked) == 1:
             return said + f", over {_passes(best['passed'])}"
@@ -214,7 +173,7 @@ def headline(rows: pd.DataFrame) -> str:
     best = min(by_tokens, key=lambda row: row["tokens_per_pass"])
     return (
         f"cost is not known whole; a pass takes {names[str(best['run_id'])]} "
-        f"{_round(best['tokens_per_pass'])} tokens ({_bounds(best, 'tokens_per_pass', _round)})"
+        f"{whole(best['tokens_per_pass'])} tokens ({span_of(best, 'tokens_per_pass', whole)})"
         + (f", the fewest of {len(by_tokens)} runs" if len(by_tokens) > 1 else "")
     )
 
@@ -281,7 +240,7 @@ def price_facts(runs: pd.DataFrame, day: datetime.date | None, own: str = "") ->
     sources = sorted(
         {
             f"{plain(row['price_source'], 60)} {plain(row['price_version'] or '', 40)}".strip()
-            for row in _records(runs)
+            for row in records(runs)
             if not missing(row["price_source"])
         }
     )
@@ -298,7 +257,7 @@ def gap_notice(rows: pd.DataFrame) -> Block:
     """Which runs of a section have no place by cost, and why; empty where all have."""
     names = labels(rows)
     said = []
-    for row in _records(rows):
+    for row in records(rows):
         name = names[str(row["run_id"])]
         lacking = int(row["attempts"]) - int(row["cost_n"])
         if lacking:
@@ -346,7 +305,7 @@ def front_picture(rows: pd.DataFrame, slug: str, what: str, *, top_n: int = 40) 
             y_high=float(row["pass_rate_high"]),
             best=on_front,
         )
-        for row, on_front in zip(_records(drawn), best, strict=True)
+        for row, on_front in zip(records(drawn), best, strict=True)
     ]
     front = [point.label for point in points if point.best]
     across = "US dollars a pass" if on_cost else "tokens a pass"
@@ -390,7 +349,7 @@ def _shown(value: float, on_cost: bool) -> str:
 def tokens_picture(rows: pd.DataFrame, slug: str, *, top_n: int = 40) -> Picture | Block:
     """Tokens per pass of every run, with their intervals; a sentence where no run has any."""
     names = labels(rows)
-    ordered = _records(rows.sort_values(["tokens_per_pass", "name", "run_id"], na_position="last"))[:top_n]
+    ordered = records(rows.sort_values(["tokens_per_pass", "name", "run_id"], na_position="last"))[:top_n]
     lines = [
         AmountRow(
             names[str(row["run_id"])],
@@ -428,9 +387,9 @@ def tokens_picture(rows: pd.DataFrame, slug: str, *, top_n: int = 40) -> Picture
 
 def _per_pass_words(row: dict[str, Any]) -> str:
     if not missing(row["tokens_per_pass"]):
-        return _round(row["tokens_per_pass"])
+        return whole(row["tokens_per_pass"])
     least = row["tokens_per_pass_least"]
-    return UNAVAILABLE if missing(least) else f"over {_round(least)}"
+    return UNAVAILABLE if missing(least) else f"over {whole(least)}"
 
 
 def kinds_picture(rows: pd.DataFrame, slug: str) -> Picture | Block:
@@ -445,7 +404,7 @@ def kinds_picture(rows: pd.DataFrame, slug: str) -> Picture | Block:
                 if not missing(row[part.key]) and row[part.key] > 0
             },
         )
-        for row in _records(rows.sort_values(["total_tokens", "run_id"], ascending=[False, True]))
+        for row in records(rows.sort_values(["total_tokens", "run_id"], ascending=[False, True]))
         if not missing(row["total_tokens"])
     ]
     if not lines:
@@ -497,7 +456,7 @@ def waste_picture(modes: pd.DataFrame, rows: pd.DataFrame, slug: str) -> Picture
     ]
     names = labels(rows)
     counts: dict[str, dict[str, int]] = {}
-    for row in _records(here):
+    for row in records(here):
         mine = counts.setdefault(str(row["run_id"]), {})
         key = "rest" if row["spent_on"] in rest else str(row["spent_on"])
         mine[key] = mine.get(key, 0) + int(row["total_tokens"])
@@ -524,7 +483,7 @@ def waste_picture(modes: pd.DataFrame, rows: pd.DataFrame, slug: str) -> Picture
 def latency_picture(frame: pd.DataFrame, rows: pd.DataFrame, slug: str, *, top_n: int = 40) -> Picture:
     """How long the answers of every run took, with median and 95th percentile. `frame`: `attempts`."""
     names = labels(rows)
-    ordered = _records(rows.sort_values(["p95_seconds", "name", "run_id"], na_position="last"))[:top_n]
+    ordered = records(rows.sort_values(["p95_seconds", "name", "run_id"], na_position="last"))[:top_n]
     times = {str(run): some["seconds"].dropna() for run, some in frame.groupby("run_id")}
     lines = [
         SpreadRow(
@@ -612,7 +571,7 @@ def cost_table(rows: pd.DataFrame, slug: str) -> Table:
                 percent,
                 unit="% of n, interval",
                 beside=lambda r: (
-                    f"{_of(r, 'passed', 'scored')}, {interval(r['pass_rate_low'], r['pass_rate_high'])}"
+                    f"{of_n(r, 'passed', 'scored')}, {interval(r['pass_rate_low'], r['pass_rate_high'])}"
                 ),
                 instead=lambda r: "" if r["scored"] else "nothing scored",
             ),
@@ -623,18 +582,18 @@ def cost_table(rows: pd.DataFrame, slug: str) -> Table:
                 dollars,
                 unit="US dollars, interval",
                 help="Cost of all attempts, failed and retried ones included, divided by passes.",
-                beside=lambda r: _bounds(r, "cost_per_pass", dollars),
+                beside=lambda r: span_of(r, "cost_per_pass", dollars),
                 instead=per_pass_words("cost", dollars),
             ),
             Column(
                 "tokens_per_pass",
                 "Tokens per pass",
                 "number",
-                _round,
+                whole,
                 unit="tokens, interval",
                 help="Tokens of all attempts, failed and retried ones included, divided by passes.",
-                beside=lambda r: _bounds(r, "tokens_per_pass", _round),
-                instead=per_pass_words("tokens", _round),
+                beside=lambda r: span_of(r, "tokens_per_pass", whole),
+                instead=per_pass_words("tokens", whole),
             ),
             Column(
                 "cost_usd",

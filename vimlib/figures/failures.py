@@ -29,6 +29,7 @@ from vimlib.figures.canvas import (
 from vimlib.figures.charts import Part, shares
 from vimlib.figures.overview import KINDS, labels
 from vimlib.figures.player import Player, player, visible
+from vimlib.figures.sections import records
 from vimlib.figures.tables import Column, Table, count, decimal, interval, missing, percent, text
 from vimlib.records import FailureMode, Outcome, Protocol, Step, Trace
 
@@ -62,10 +63,6 @@ BY_WORDS: Final[Mapping[str, str]] = {
 }
 
 
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
-
-
 def parts(failed: pd.DataFrame) -> tuple[Part, ...]:
     """The parts of the pictures of a page: passed, the most frequent modes in the rules' order, the others.
 
@@ -97,8 +94,8 @@ def findings(runs: pd.DataFrame, failed: pd.DataFrame, skill: pd.DataFrame) -> B
     names = labels(runs)
     sentences = []
     models = runs[runs["kind"] == "model"].sort_values("scored", ascending=False, kind="stable")
-    mended = {row["run_id"]: row for row in _records(skill)}
-    for run in _records(models)[:6]:
+    mended = {row["run_id"]: row for row in records(skill)}
+    for run in records(models)[:6]:
         here = failed[(failed["run_id"] == run["run_id"]) & (failed["failure_mode"] != "provider_error")]
         scored = int(run["scored"])
         if not scored:
@@ -165,12 +162,12 @@ def modes_picture(
     nothing that the shares do not show."""
     names = labels(runs)
     counts: dict[str, dict[str, int]] = {str(run): {} for run in runs["run_id"]}
-    for row in _records(by_run[by_run["run_id"].isin(runs["run_id"])]):
+    for row in records(by_run[by_run["run_id"].isin(runs["run_id"])]):
         counts[row["run_id"]][row["failure_mode"]] = int(row["samples"])
     groups = []
     for kind in ("model", "solver"):
         rows = []
-        for run in _records(runs[runs["kind"] == kind]):
+        for run in records(runs[runs["kind"] == kind]):
             whole = {"passed": int(run["passed"])} | counts[run["run_id"]]
             if sum(whole.values()):
                 rows.append((names[run["run_id"]], _cut(whole, drawn)))
@@ -257,7 +254,7 @@ def by_picture(frame: pd.DataFrame, by: str, drawn: Sequence[Part]) -> Picture |
             ),
             _cut({"passed": row["passed"]} | {mode: row[mode] for mode in MODES if row[mode]}, drawn),
         )
-        for row in _records(frame)
+        for row in records(frame)
     ]
     if len(rows) < 2:
         return Block("")
@@ -285,7 +282,7 @@ def skill_picture(runs: pd.DataFrame, skill: pd.DataFrame) -> Picture | Block:
     )
     rows = [
         (names[row["run_id"]], {part.key: int(row[part.key]) for part in drawn})
-        for row in _records(skill[skill["kind"] == "model"])
+        for row in records(skill[skill["kind"] == "model"])
     ]
     if not rows:
         return Block("")
@@ -436,7 +433,7 @@ def to_play(rows: pd.DataFrame) -> list[tuple[Protocol, str, str]]:
     """The answers of a gallery as `replay.trace_many` wants them; those without keys are left out."""
     return [
         (Protocol(row["protocol"]), row["start"], row["keys"])
-        for row in _records(rows)
+        for row in records(rows)
         if isinstance(row["keys"], str) and row["keys"]
     ]
 
@@ -477,7 +474,7 @@ def gallery(
     names = labels(runs)
     when = next(rule.when for rule in RULES if rule.mode == mode)
     cards = [f'<p class="say">{html.escape(when)}</p>']
-    for row in _records(rows):
+    for row in records(rows):
         title = plain(row["title"] or row["task_id"], 100)
         facts = [
             ("run", names[row["run_id"]]),

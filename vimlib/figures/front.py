@@ -14,7 +14,6 @@ from vimlib.analysis.headlines import changes
 from vimlib.figures.blocks import Block, Linked, Tile, lede, tiles
 from vimlib.figures.canvas import plain
 from vimlib.figures.sections import (
-    TRACKS,
     floor_of,
     headline,
     labels,
@@ -22,6 +21,7 @@ from vimlib.figures.sections import (
     rate_words,
     records,
     sections,
+    track_words,
 )
 from vimlib.figures.tables import (
     count,
@@ -134,8 +134,7 @@ def _name(run: Mapping[str, Any]) -> str:
 
 
 def _where(run: Mapping[str, Any]) -> str:
-    track = "" if run["track"] == "single" else f", {TRACKS.get(run['track'], run['track'])}"
-    return f"{plain(run['suite'], 60)} under {run['protocol']}{track}"
+    return f"{plain(run['suite'], 60)} under {run['protocol']}{track_words(str(run['track']))}"
 
 
 def _run_words(run: Mapping[str, Any]) -> str:

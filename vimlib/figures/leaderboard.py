@@ -30,15 +30,19 @@ from vimlib.figures.canvas import (
 from vimlib.figures.charts import Mark, RateRow, Reference, Span, rates
 from vimlib.figures.compare import p_value
 from vimlib.figures.overview import KINDS, RATE_HELP, labels, section_facts
+from vimlib.figures.sections import records, section_name, track_words
 from vimlib.figures.tables import (
     UNAVAILABLE,
     Column,
     Table,
     count,
     decimal,
+    dollars,
     interval,
     missing,
     percent,
+    span_of,
+    whole,
 )
 
 NOTHING: Final = Block("")
@@ -46,18 +50,12 @@ NOTHING: Final = Block("")
 
 def title(board: Board) -> str:
     """The heading of a board's section."""
-    track = "" if board.track == "single" else f", {board.track} track"
-    return f"{plain(board.suite_name, 60)} under the {board.protocol} protocol{track}"
+    return section_name(board.suite_name, board.suite_hash, board.protocol, board.track)[0]
 
 
 def slug(board: Board) -> str:
     """An anchor for a board's section that stays when others are added."""
-    track = () if board.track == "single" else (board.track,)
-    return anchor(board.suite_name, board.protocol, *track, board.suite_hash[:6])
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(k): v for k, v in row.items()} for row in frame.to_dict("records")]
+    return section_name(board.suite_name, board.suite_hash, board.protocol, board.track)[1]
 
 
 def _names(board: Board) -> dict[str, str]:
@@ -71,7 +69,7 @@ def _listed(words: Sequence[str], most: int = 4) -> str:
 
 def headline(board: Board) -> str:
     """Who leads, as far as the data can tell."""
-    models = _records(board.models)
+    models = records(board.models)
     names = _names(board)
     if not models:
         return "No model has a verdict here; the solvers are the floor to beat"
@@ -88,7 +86,7 @@ def headline(board: Board) -> str:
             said = f"{_listed(first)} share the first rank: no model is surely better than they are"
         else:
             said = f"{name} leads with {rate}; no other model shares its rank"
-    floor = [row for row in _records(board.solvers) if row["name"] == "diff"]
+    floor = [row for row in records(board.solvers) if row["name"] == "diff"]
     if floor and not missing(floor[0]["pass_rate"]):
         above = [row for row in models if row["pass_rate"] > floor[0]["pass_rate"]]
         said += (
@@ -123,8 +121,8 @@ def rank(row: dict[str, Any]) -> str:
 def board_picture(board: Board, *, top_n: int = 20) -> Picture:
     """Pass rates in the order of the ranks, the solvers below, `diff` as a line."""
     names = _names(board)
-    models = _records(board.models)
-    solvers = _records(board.solvers)
+    models = records(board.models)
+    solvers = records(board.solvers)
 
     def line(row: dict[str, Any]) -> RateRow:
         mark: Mark = "model" if row["kind"] == "model" else "solver"
@@ -166,18 +164,7 @@ _RATE = ("pass_rate", "pass_rate_low", "pass_rate_high")
 
 
 def _range(row: dict[str, Any], name: str, show: Any) -> str:
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
-    if missing(low) and missing(high):
-        return ""
-    return f"{'open' if missing(low) else show(low)} to {'open' if missing(high) else show(high)}"
-
-
-def _whole(value: object) -> str:
-    return UNAVAILABLE if missing(value) else f"{float(value):,.0f}"  # type: ignore[arg-type]
-
-
-def _dollars(value: object) -> str:
-    return UNAVAILABLE if missing(value) else f"{float(value):,.4f}"  # type: ignore[arg-type]
+    return "" if missing(row[name]) else span_of(row, name, show)
 
 
 def board_table(board: Board) -> Table:
@@ -185,7 +172,7 @@ def board_table(board: Board) -> Table:
     names = _names(board)
     frame = board.models.assign(
         label=board.models["run_id"].map(names),
-        places=[rank(row) for row in _records(board.models)],
+        places=[rank(row) for row in records(board.models)],
         level=[_level(str(run), board, names) for run in board.models["run_id"]],
     )
     lacking = bool((frame["lacking"] > 0).any()) if len(frame) else False
@@ -239,18 +226,18 @@ def board_table(board: Board) -> Table:
             "tokens_per_pass",
             "Tokens per pass",
             "number",
-            _whole,
+            whole,
             help="All tokens of all attempts, failed ones included, divided by passes; bootstrap over tasks.",
-            beside=lambda r: _range(r, "tokens_per_pass", _whole),
+            beside=lambda r: _range(r, "tokens_per_pass", whole),
         ),
         Column(
             "cost_per_pass",
             "Cost per pass",
             "number",
-            _dollars,
+            dollars,
             unit="US dollars",
             help="The cost of all attempts, failed ones included, divided by passes.",
-            beside=lambda r: _range(r, "cost_per_pass", _dollars),
+            beside=lambda r: _range(r, "cost_per_pass", dollars),
         ),
     ]
     if len(frame) and frame["k"].notna().any():
@@ -343,7 +330,7 @@ def history_series(history: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]
     keys = ["series", "suite_name", "protocol", "track"]
     found = []
     for (value, suite, protocol, track), rows in history.groupby(keys, sort=False):
-        last = "" if track == "single" else f", {track} track"
+        last = track_words(str(track))
         name = str(value).rsplit("/", 1)[-1] or str(value)
         found.append(
             (
@@ -422,10 +409,10 @@ def _numbers(rows: Sequence[dict[str, Any]]) -> list[int | None]:
 
 def history_picture(rows: pd.DataFrame, name: str, about: str) -> Picture:
     """One series: pass rates over time, with numbered lines where something changed."""
-    records = _records(rows)
-    numbers = _numbers(records)
-    first, last = records[0], records[-1]
-    if any(row["new_suite"] for row in records):
+    given = records(rows)
+    numbers = _numbers(given)
+    first, last = given[0], given[-1]
+    if any(row["new_suite"] for row in given):
         said = "the suite changed on the way, so first and last are not comparable"
     else:
         overlap = (
@@ -437,21 +424,19 @@ def history_picture(rows: pd.DataFrame, name: str, about: str) -> Picture:
         )
     return picture(
         f"{name}",
-        lambda width: _draw_history(width, records, numbers),
+        lambda width: _draw_history(width, given, numbers),
         title=f"{about}: {said}.",
         subtitle="Pass rate of each run in the order made, with 95 % interval. Numbers mark what changed "
         "before a run; across another version of the suite no line is drawn.",
         alt="History. "
-        + "; ".join(
-            f"run {row['place']}: {count(row['passed'])} of {count(row['scored'])}" for row in records
-        )
+        + "; ".join(f"run {row['place']}: {count(row['passed'])} of {count(row['scored'])}" for row in given)
         + ".",
     )
 
 
 def history_table(rows: pd.DataFrame, name: str) -> Table:
     """The runs of a series with what had changed before each."""
-    records = _records(rows)
+    given = records(rows)
     frame = rows.assign(
         change=[
             "; ".join(
@@ -461,9 +446,9 @@ def history_table(rows: pd.DataFrame, name: str) -> Table:
                 ]
             )
             or ("the first" if row["place"] == 1 else "nothing that is recorded")
-            for row in records
+            for row in given
         ],
-        number=["" if number is None else str(number) for number in _numbers(records)],
+        number=["" if number is None else str(number) for number in _numbers(given)],
     )
     return Table(
         name,

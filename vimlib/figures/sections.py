@@ -40,20 +40,26 @@ KINDS: Final = {"model": "Models", "solver": "Solvers (programs, no model)"}
 RATE_HELP: Final = "Correct and within the protocol’s rules, over all scored answers; 95 % Wilson interval."
 
 
-def sections(runs: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
-    """Cut a frame of runs into what may be compared: (title, slug, rows); with models first, then by name.
+def track_words(track: str) -> str:
+    """What follows a suite and protocol: '' in a single turn, else ', in several turns' and the like."""
+    return "" if track == "single" else f", {TRACKS.get(track, plain(track, 20))}"
 
-    A slug stays the same when other suites are added, so that a link to a section keeps working.
+
+def section_name(suite: str, suite_hash: str, protocol: str, track: str) -> tuple[str, str]:
+    """Title and slug of what may be compared.
+
+    The slug stays the same when other suites are added, so that a link to a section keeps working.
     """
+    title = f"{plain(suite, 60)} under the {protocol} protocol{track_words(track)}"
+    return title, anchor(suite, protocol, *([] if track == "single" else [track]), suite_hash[:6])
+
+
+def sections(runs: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
+    """Cut a frame of runs into what may be compared: (title, slug, rows); with models first, then by name."""
     found = []
     for key, rows in runs.groupby(GROUP, sort=True, dropna=False):
         name, _, digest, protocol, track = (str(part) for part in key)
-        title = f"{plain(name, 60)} under the {protocol} protocol"
-        if track == "single":
-            found.append((title, anchor(name, protocol, digest[:6]), rows))
-        else:
-            words = TRACKS.get(track, track)
-            found.append((f"{title}, {words}", anchor(name, protocol, track, digest[:6]), rows))
+        found.append((*section_name(name, digest, protocol, track), rows))
     return sorted(found, key=lambda section: not (section[2]["kind"] == "model").any())
 
 

@@ -14,7 +14,7 @@ import csv
 import html
 import io
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -55,6 +55,44 @@ def interval(low: object, high: object, digits: int = 1) -> str:
 def decimal(value: object, digits: int = 3) -> str:
     """A plain number with a fixed number of decimals: 0.966."""
     return UNAVAILABLE if missing(value) else f"{float(value):,.{digits}f}"  # type: ignore[arg-type]
+
+
+def dollars(value: object) -> str:
+    """US dollars: $8.00, or three figures below a dollar, as $0.0125; 'unavailable' for nothing."""
+    if missing(value):
+        return UNAVAILABLE
+    amount = float(value)  # type: ignore[arg-type]
+    if amount == 0:
+        return "$0"
+    if amount >= 1:
+        return f"${amount:,.2f}"
+    digits = next((n for n in range(2, 12) if amount * 10**n >= 100 - 1e-9), 12)
+    return f"${amount:.{digits}f}"
+
+
+def dollar_range(least: object, most: object) -> str:
+    """What is known of an amount: the amount, a range, 'at least', or 'unavailable'."""
+    if missing(least):
+        return UNAVAILABLE
+    if missing(most):
+        return f"at least\u00a0{dollars(least)}"
+    low, high = dollars(least), dollars(most)
+    return low if low == high else f"{low}–{high[1:]}"
+
+
+def whole(value: object) -> str:
+    """An amount rounded to a whole number: 98,032."""
+    return UNAVAILABLE if missing(value) else f"{float(value):,.0f}"  # type: ignore[arg-type]
+
+
+def span_of(row: Mapping[str, Any], name: str, word: Callable[[object], str]) -> str:
+    """The interval from `name`_low to `name`_high in words for its amounts; an open side is said."""
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    if missing(low) and missing(high):
+        return "no interval"
+    if missing(high):
+        return f"{word(low)} and up"
+    return f"{'0' if missing(low) else word(low)}–{word(high)}"
 
 
 def seconds(value: object) -> str:

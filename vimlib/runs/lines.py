@@ -43,6 +43,14 @@ class Row:
     def _is(self, name: str, expected: str) -> None:
         self.wrong(f"{name} is {self.values[name]!a}"[:160] + f"; expected {expected}, it is left out")
 
+    def _float(self, name: str) -> float:
+        """The value as a number; NaN where it is none."""
+        value = self.values[name]
+        try:
+            return math.nan if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError):
+            return math.nan
+
     def text(self, name: str) -> str | None:
         """A text; in CSV an empty cell is an empty text."""
         value = self.values.get(name)
@@ -57,11 +65,7 @@ class Row:
         """A whole number of at least `least`."""
         if self._missing(name):
             return None
-        value = self.values[name]
-        try:
-            number = float(value) if not isinstance(value, bool) else math.nan
-        except (TypeError, ValueError):
-            number = math.nan
+        value, number = self.values[name], self._float(name)
         if not (math.isfinite(number) and number == int(number) and number >= least):
             self._is(name, f"a whole number of at least {least}")
             return None
@@ -71,11 +75,7 @@ class Row:
         """A number from 0 to `most`."""
         if self._missing(name):
             return None
-        value = self.values[name]
-        try:
-            number = float(value) if not isinstance(value, bool) else math.nan
-        except (TypeError, ValueError):
-            number = math.nan
+        number = self._float(name)
         if not (math.isfinite(number) and 0 <= number <= most):
             self._is(name, "a number from 0" + ("" if most == math.inf else f" to {most:g}"))
             return None

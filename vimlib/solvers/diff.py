@@ -63,10 +63,6 @@ def _answers(job: _Job, proposals: Iterator[tuple[str, Buffer]]) -> str | None:
         return None
 
 
-def _unchanged(job: _Job) -> str | None:
-    return "ZZ" if job.same else None
-
-
 def _is_text(task: Task) -> bool:
     try:
         (task.start + task.target).encode("utf-8")

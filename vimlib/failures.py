@@ -551,13 +551,13 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         FailureMode.TIMEOUT,
         Stage.EXECUTION,
-        "Vim was still at work at the time limit.",
-        _ended(Outcome.TIMEOUT, "still at work at the time limit"),
+        "Vim was still at work at the limit of time or output.",
+        _ended(Outcome.TIMEOUT, "still at work at the limit"),
     ),
     Rule(
         FailureMode.CRASH,
         Stage.EXECUTION,
-        "Vim died of a signal, or of a limit of memory or output.",
+        "Vim died of a signal, or of the memory limit.",
         _ended(Outcome.CRASHED, "Vim died"),
     ),
     Rule(

@@ -117,7 +117,7 @@ def _outcome_headline(
         "over_cap": "make the right edit with too many keys",
         "wrong": "end Vim with the wrong buffer",
         "unfinished": "run out of keys before they end Vim",
-        "timeout": "meet the time limit",
+        "timeout": "meet the limit of time or output",
         "stopped": "crash, break the notation or try what is forbidden",
         "none": "could not be replayed",
     }[key]

@@ -228,7 +228,7 @@ MODES: Final = {
     "truncated": "were cut off by the token limit",
     "over_cap": "are over the key cap",
     "blocked": "tried what confinement forbids",
-    "timeout": "met the time limit",
+    "timeout": "met the limit of time or output",
     "quit_without_saving": "quit without saving",
     "unfinished": "ran out of keys before they saved",
     "vim_error": "end in an error of Vim",

@@ -162,8 +162,9 @@ def replay_many(
 
 
 def _may_have_starved(result: Replay) -> bool:
-    """Whether a timeout may be the host's fault: Vim neither ended nor was at work all the time."""
-    return result.outcome is Outcome.TIMEOUT and (result.cpu_seconds or 0.0) < 0.9 * result.wall_seconds
+    """Whether a timeout may be the host's fault: all its time went by, and Vim was not at work all along."""
+    used_up = result.outcome is Outcome.TIMEOUT and result.wall_seconds >= SECONDS
+    return used_up and (result.cpu_seconds or 0.0) < 0.9 * result.wall_seconds
 
 
 def _parts(requests: Iterable[ReplayRequest], size: int) -> Iterator[list[ReplayRequest]]:

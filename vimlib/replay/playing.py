@@ -135,7 +135,7 @@ def _outcome(ended: Ended) -> tuple[Outcome, str]:
     if ended.cause == "timeout":
         return Outcome.TIMEOUT, ""
     if ended.cause == "output_limit":
-        return Outcome.CRASHED, "ended at the limit of output"
+        return Outcome.TIMEOUT, "ended at the limit of output"
     if ended.cause == "marker":
         return Outcome.UNFINISHED, ""
     if ended.exit_status < 0:

@@ -47,7 +47,7 @@
 -- correct_over_cap: of them, correct ones; NULL: no cap in this protocol
 -- finished: answered samples whose replay finished
 -- unfinished: answered samples whose keys ran out while Vim waited
--- timeouts: answered samples whose replay met the time limit
+-- timeouts: answered samples whose replay met the limit of time or output
 -- crashed: answered samples whose Vim died
 -- bad_keys: answered samples in broken notation
 -- blocked: answered samples that tried what confinement forbids

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -305,19 +306,37 @@ def test_a_run_killed_on_its_way_and_resumed_has_each_answer_once_and_all_tokens
     assert sum(one.usage.total_tokens or 0 for one in run.attempts) == expected
 
 
-def test_a_disk_that_fills_up_is_one_line_and_keeps_what_was_written(suite: str, tmp_path: Path) -> None:
-    """A limit of file size stands for the full disk: writing fails in the same place."""
-    limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))\n{PROGRAM}"
-    with chat_server(lambda _: Reply("i" + "x" * 3000 + os.urandom(3000).hex())) as server:
+SMALL_DISK = """
+mount -t tmpfs -o size=128k none runs
+"$@"
+cp -r runs kept
+"""
+
+
+def test_a_disk_that_fills_up_is_one_line_and_keeps_what_was_paid_for(suite: str, tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    on_a_small_disk = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-ec", SMALL_DISK, "sh"]
+    arguments = [sys.executable, "-c", PROGRAM, suite]
+    tried = subprocess.run([*on_a_small_disk, "true"], cwd=tmp_path, capture_output=True, text=True)
+    if tried.returncode:
+        pytest.skip(f"no file system can be mounted here: {tried.stderr.strip()}")
+    shutil.rmtree(tmp_path / "kept")
+    with chat_server(lambda _: Reply("i" + os.urandom(15_000).hex())) as server:
         done = subprocess.run(
-            [sys.executable, "-c", limited, suite, str(tmp_path / "runs"), server.url],
+            [*on_a_small_disk, *arguments, "runs", server.url],
             cwd=tmp_path,
             capture_output=True,
             text=True,
             timeout=120,
         )
-    assert done.stdout.startswith("error "), done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
+        assert "Traceback" not in done.stderr
+        assert done.stdout.startswith("error "), done.stdout + done.stderr
+        asked = len(server.requests)
+        again = subprocess.run(
+            [*arguments, "kept", server.url], cwd=tmp_path, capture_output=True, text=True, timeout=120
+        )
+        assert again.stdout == "success 8 0\n", again.stdout + again.stderr
+        assert 1 < asked < 8 and len(server.requests) - asked <= 8 - (asked - 2)
 
 
 # --- nothing leaks

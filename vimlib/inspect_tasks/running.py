@@ -10,6 +10,7 @@ could hold one by mistake is refused (`models`) or taken out of the log (`scrubb
 
 from __future__ import annotations
 
+import contextlib
 import re
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -190,18 +191,21 @@ def _run_model(
             ctl_server=False,
             **settings,
         )
+        [log] = logs
+        # A log that was complete already is named as a URL, `file:/...`.
+        path = Path(re.sub(r"^file:(//)?(?=/)", "", log.location))
+        scrub(path)
+        return _row(model, log, path, unreachable)
     except KeyboardInterrupt:
+        _scrub_what_is_there(folder)
         tell(f"{model.name}: interrupted; its answers so far are in {folder}: the same command goes on there")
         raise
     except OSError as error:
+        _scrub_what_is_there(folder)
         return _stopped(model, folder, f"{error.strerror or error} ({error.filename or folder})")
     except Exception as error:
+        _scrub_what_is_there(folder)
         return _stopped(model, folder, unreachable or _one_line(error))
-    [log] = logs
-    # A log that was complete already is named as a URL, `file:/...`.
-    path = Path(re.sub(r"^file:(//)?(?=/)", "", log.location))
-    scrub(path)
-    return _row(model, log, path, unreachable)
 
 
 def _task(asked: Question) -> InspectTask:
@@ -264,6 +268,13 @@ def _stopped(model: ModelAsked, folder: Path, why: str) -> RunRow:
     """A row for a model that Inspect could not ask, or not to the end."""
     logs = sorted(folder.glob("*.eval"))
     return RunRow(model.name, "error", log=logs[-1] if logs else None, why=why)
+
+
+def _scrub_what_is_there(folder: Path) -> None:
+    """Scrub the logs of a run that did not end well, as far as they can be read and written."""
+    for log in folder.glob("*.eval"):
+        with contextlib.suppress(Exception):
+            scrub(log)
 
 
 def _unreachable(base_url: str | None) -> str | None:

@@ -16,7 +16,9 @@ from vimlib.records import AttemptStatus, Protocol, RunKind, Suite, Task
 from vimlib.replay import ReplayRequest, replay_many
 from vimlib.solvers import SOLVERS, VERSION, UnknownSolver, solver_run
 from vimlib.solvers.answer import written
-from vimlib.solvers.model import Failed, Unmodelled, Vim, sorted_lines, substitute_lines
+from vimlib.solvers.model import Failed, Unmodelled, Vim
+from vimlib.solvers.model.ex import sorted_lines
+from vimlib.solvers.model.patterns import substitute_lines
 from vimlib.suites import load_suite
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"

@@ -15,11 +15,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from vimlib.solvers.lineedit import LineEdit, edit_line, type_lines, typed
-from vimlib.solvers.model import (
+from vimlib.solvers.model import Failed, Unmodelled, Vim
+from vimlib.solvers.model.characters import (
     ESC,
-    Failed,
-    Unmodelled,
-    Vim,
     column_at,
     first_nonblank,
     indent_cells,

@@ -14,7 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from vimlib.solvers.model import (
+from vimlib.solvers.model.characters import (
     CTRL_V,
     ESC,
     first_nonblank,

@@ -19,7 +19,8 @@ from itertools import islice
 
 from vimlib.solvers.hunks import Hunk, Planner, align, arithmetic, estimate
 from vimlib.solvers.lineedit import alignments, line_programs
-from vimlib.solvers.model import CR, CTRL_V, ESC, Unmodelled, Vim, is_plain
+from vimlib.solvers.model import Unmodelled, Vim
+from vimlib.solvers.model.characters import CR, CTRL_V, ESC, is_plain
 
 LARGE = 60_000
 """Buffers that hold more characters together get one round of few proposals."""

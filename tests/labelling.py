@@ -21,6 +21,7 @@ from vimlib.records import Attempt, AttemptStatus, FailureMode, Run, Suite
 from vimlib.runs import read_runs
 from vimlib.suites import load_suite
 
+PROJECT = Path(__file__).parents[1]
 LABELS = Path(__file__).parent / "data" / "failure_labels.jsonl"
 SPLITS = ("seen", "unseen")
 LEAST = 10
@@ -37,35 +38,46 @@ def labels() -> list[dict[str, Any]]:
     return [json.loads(line) for line in LABELS.read_text(encoding="utf-8").splitlines()]
 
 
-def _answers(shared: Path, suite: Suite) -> Iterator[tuple[str, Run, Attempt]]:
-    """(source, run, attempt) of every real answer that may have a label."""
+def _recorded() -> Iterator[tuple[str, Run, list[Suite]]]:
+    """(source, run, suites) of the project's own recorded answers."""
+    seed = load_suite("seed")
+    for log in sorted((PROJECT / "data" / "runs").rglob("*.eval")):
+        found = read_runs(log, [seed])
+        source = log.parent.relative_to(PROJECT).as_posix()
+        yield from ((source, run, [seed, *found.suites]) for run in found.runs)
+
+
+def _beside(shared: Path) -> Iterator[tuple[str, Run, list[Suite]]]:
+    """(source, run, suites) of the answers that lie beside the project."""
+    suite = load_suite(shared / "vimgolf" / "challenges.jsonl")
     log = shared / "logs" / "vimgolf_single_turn_smollm2-135m.eval"
     (run,) = read_runs(log, [suite]).runs
-    yield from ((log.name, run, attempt) for attempt in run.attempts)
+    yield log.name, run, [suite]
     rows = (shared / "vimgolf" / "peer_verdicts.jsonl").read_text(encoding="utf-8").splitlines()
-    for number, row in enumerate(map(json.loads, rows), start=1):
-        if row["kind"] != "model":  # the log's own answers
-            attempt = Attempt(
-                row["challenge_id"], number, 1, AttemptStatus.ANSWERED, row["keys"], row["keys"]
-            )
-            yield "peer_verdicts.jsonl", run, attempt
+    others = tuple(
+        Attempt(row["challenge_id"], number, 1, AttemptStatus.ANSWERED, row["keys"], row["keys"])
+        for number, row in enumerate(map(json.loads, rows), start=1)
+        if row["kind"] != "model"  # the log's own answers
+    )
+    yield "peer_verdicts.jsonl", replace(run, attempts=others), [suite]
 
 
 def confusion(shared: Path) -> dict[str, Counter[tuple[str, str]]]:
     """Split to counts of (label, mode that the rules give), over the labelled answers."""
-    suite = load_suite(shared / "vimgolf" / "challenges.jsonl")
-    tasks = {task.id: task for task in suite.tasks}
     known = {(one["source"], one["task_id"], one["answer"]): one for one in labels()}
     found: dict[str, Counter[tuple[str, str]]] = {split: Counter() for split in SPLITS}
-    runs: dict[str, tuple[Run, list[Attempt]]] = {}
-    for source, run, attempt in _answers(shared, suite):
-        label = known.get((source, attempt.task_id, answer_hash(attempt.completion or "")))
-        if label is not None and label["label"] not in NOT_REPLAYED:
-            runs.setdefault(source, (run, []))[1].append(attempt)
-    judged = judge(
-        [replace(run, id=source, attempts=tuple(some)) for source, (run, some) in runs.items()], [suite]
-    )
-    for one in judged.runs:
+    runs, suites, met = [], {}, set()
+    for source, run, some in [*_beside(shared), *_recorded()]:
+        wanted = []
+        for attempt in run.attempts:
+            key = source, attempt.task_id, answer_hash(attempt.completion or "")
+            if key in known and key not in met and known[key]["label"] not in NOT_REPLAYED:
+                met.add(key)  # two epochs may answer alike
+                wanted.append(attempt)
+        runs.append(replace(run, id=source, attempts=tuple(wanted)))
+        suites |= {suite.hash: suite for suite in some}
+    for one in judge(runs, suites.values()).runs:
+        tasks = {task.id: task for task in suites[one.run.suite_hash].tasks}
         for verdict in one.verdicts:
             attempt = verdict.attempt
             label = known[one.run.id, attempt.task_id, answer_hash(attempt.completion or "")]

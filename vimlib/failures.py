@@ -342,7 +342,12 @@ def _prose(case: _Case) -> str | None:
     prose = [line for line in lines if looks_like_prose(line)]
     if prose and (prose[0] == lines[0] or 2 * len(prose) > len(lines)):
         return f"{len(prose)} of {len(lines)} lines taken are no keystrokes"
-    # A buffer written out instead of keys has no shape of prose; its lines have none of keys either.
+    # A buffer written out instead of keys has no shape of prose, but these lines; those of another
+    # buffer have no shape of keys either.
+    texts = {line.strip() for line in f"{case.start}\n{case.target}".splitlines()}
+    written_out = sum(line.strip() in texts for line in lines)
+    if len(lines) > 1 and 2 * written_out > len(lines):
+        return f"{written_out} of {len(lines)} lines taken are lines of the text"
     if len(lines) > 1 and not any(map(looks_like_keys, lines)):
         return f"none of the {len(lines)} lines taken has the shape of keystrokes"
     return None
@@ -511,7 +516,8 @@ RULES: Final[tuple[Rule, ...]] = (
         "statement of a programming language, or holds three function words; key names or a save and "
         "quit outside quotes leave only the sentence with two function words, and an answer that saved a "
         "changed file in Vim only one with three. Never a command line. In bench: its first line, or most of "
-        "its lines; or several lines of which none has the shape of keystrokes.",
+        "its lines; or several lines of which most stand in start or target, or none has the shape of "
+        "keystrokes.",
         _prose,
     ),
     Rule(

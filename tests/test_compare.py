@@ -35,6 +35,7 @@ from vimlib.analysis.compare import (
     held_against,
     parse_limit,
     sentence,
+    tier_sentences,
 )
 from vimlib.load import load
 from vimlib.records import AttemptStatus, Outcome, Protocol, RunKind, Score, Suite, TokenUsage
@@ -366,6 +367,33 @@ def test_groups_are_compared_as_more_samples_of_each_task(making: Any) -> None:
     assert "the runs of the base differ among themselves in model" in confounders(found)
     with pytest.raises(NotComparable, match="a is on both sides"):
         compare(con, "a,b", "a,d")
+
+
+def test_each_tier_has_a_sentence_and_the_first_says_what_is_more_than_chance(making: Any) -> None:
+    """Tier 1: 10 discordant pairs, all up: p = 2 / 2**10, which Holm doubles. Tier 2: 2 of 10."""
+    suite = storing.make_suite(tasks=20, tiers=(1, 2))
+    con = making(suite=suite, before="-" * 20, after="++++" + "+-" * 8)
+    found = compare(con, "before", "after")
+    assert tier_sentences(found) == [
+        "Tier 1 improved by more than chance.",
+        "Tier 1: 0.0 % to 100.0 % (+100.0 points; 10 of 10 tasks up, 0 down): more than chance (p = 0.0039,"
+        " corrected for 2 tiers).",
+        "Tier 2: 0.0 % to 20.0 % (+20.0 points; 2 of 10 tasks up, 0 down): could be chance (p = 0.5,"
+        " corrected for 2 tiers).",
+    ]
+    assert tier_sentences(compare(con, "after", "before"))[0] == "Tier 1 got worse by more than chance."
+    assert sentence(found) in repr(found) and "\n" not in repr(found)
+
+
+def test_tiers_that_cannot_be_told_apart_or_compared_say_so(making: Any) -> None:
+    con = making(tasks=6, before="+--+--", after="+--+--")
+    first, *each = tier_sentences(compare(con, "before", "after"))
+    assert first == "No tier improved or got worse by more than chance could explain."
+    assert each and all("on both sides; none of" in line for line in each)
+    assert tier_sentences(compare_or_say_why_not(con, "before", "nobody")) == [
+        "no run is called 'nobody'; expected an id, the beginning of one, a model's name or 'latest', for "
+        "instance after, before"
+    ]
 
 
 def test_the_sentence_of_another_metric(making: Any) -> None:

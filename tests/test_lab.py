@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import vimlib
 from vimlib.replay import NothingToReplay, find_vim
 from vimlib.report.execution import execute
 from vimlib.report.kernel import Watch
+from vimlib.store import VIEWS
 
 PROJECT = Path(__file__).resolve().parent.parent
 
@@ -40,7 +42,18 @@ def test_keys_tried_by_hand_show_what_became_of_the_text() -> None:
 def test_a_trace_has_a_row_a_key() -> None:
     shown = vimlib.show_trace("xx", start="<>c\n")._repr_html_()  # type: ignore[attr-defined]
     assert shown.count("<tr><td>") == 3
-    assert "<ins>c</ins>" in shown and "&lt;" in shown
+    first, second, third = shown.split("<tr><td>")[1:]
+    assert "&lt;&gt;c" in first and "<ins>" not in first, "the text to start from is not new"
+    assert "<del>&lt;&gt;c</del>" in second and "<ins>&gt;c</ins>" in second
+    assert "<ins>c</ins>" in third
+
+
+def test_each_view_says_what_it_holds_and_what_a_row_is() -> None:
+    views = vimlib.views().set_index("view")  # type: ignore[attr-defined]
+    assert list(views.index) == list(VIEWS)
+    assert views.loc["run_overview", "grain"] == "one row a run, also one without attempts."
+    assert views["grain"].str.startswith(("one row", "that of")).all()
+    assert views["holds"].str.endswith((".", "?")).all() and (views["columns"] > 0).all()
 
 
 def test_the_notebook_to_explore_with_runs_from_top_to_bottom(tmp_path: Path) -> None:
@@ -49,7 +62,11 @@ def test_the_notebook_to_explore_with_runs_from_top_to_bottom(tmp_path: Path) ->
     fill(store, suite, make_run(suite, id="before"), score=FAIL)
     fill(store, suite, make_run(suite, id="after", name="model-b"), score=PASS)
     done = tmp_path / "done.ipynb"
-    execute(PROJECT / "notebooks" / "00_explore.ipynb", done, {"database": str(store)}, watch=Watch())
-    text = done.read_text(encoding="utf-8")
-    assert "more of 6 common tasks" in text
-    assert "p_value" in text
+    asked = {"database": str(store), "base": "before", "candidate": "after"}
+    execute(PROJECT / "notebooks" / "00_explore.ipynb", done, asked, watch=Watch())
+    cells = json.loads(done.read_text(encoding="utf-8"))["cells"]
+    [shown] = [cell["outputs"] for cell in cells if "show_tiers" in "".join(cell["source"])]
+    page = "".join(shown[0]["data"]["text/html"])
+    assert "more of 6 common tasks" in page
+    assert "improved by more than chance" in page or "by more than chance could explain" in page
+    assert 'id="tab-tiers"' in page and "<svg" in page

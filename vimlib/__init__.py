@@ -60,8 +60,8 @@ libraries::
                                                             inspect_evals in tasks
     cli            parse, call, print, exit code            all above, tqdm
 
-For hands, `import vimlib` in a notebook gives what `FACE` lists, each imported when it is first used:
-`vimlib.connect()`, `vimlib.query(con, "run_overview")`, `vimlib.replay("ddZZ", task)`.
+For hands, `import vimlib` in a notebook gives what `FACE` lists, each imported when it is first used, such as
+`vimlib.connect("data/vimlib.duckdb")`, `vimlib.query(con, "run_overview")`, `vimlib.replay("ddZZ", task)`.
 
 A test compares this drawing and this table with the code. To add a module, draw it here.
 """
@@ -71,6 +71,7 @@ __version__ = "0.1.0"
 FACE = {
     "connect": "store",
     "query": "store",
+    "views": "store",
     "view_columns": "store",
     "load_suite": "suites",
     "show_trace": "replay",
@@ -79,7 +80,10 @@ FACE = {
     "headlines": "analysis.headlines",
     "changes": "analysis.headlines",
     "compare": "analysis.compare",
+    "compare_or_say_why_not": "analysis.compare",
     "sentence": "analysis.compare",
+    "tier_sentences": "analysis.compare",
+    "show_tiers": "figures.compare",
 }
 """What researchers need by hand, and where it lives. `replay` is the package, which can be called."""
 

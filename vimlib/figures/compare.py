@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from vimlib.analysis.compare import Comparison, Refusal, confounders, sentence
+from vimlib.analysis.compare import Comparison, Refusal, confounders, sentence, tier_sentences
 from vimlib.figures.blocks import Block, Tile, facts, lede, notice, tiles
 from vimlib.figures.canvas import Picture, picture, plain
 from vimlib.figures.forest import ForestRow, forest
@@ -300,8 +300,10 @@ def _shown(row: dict[str, Any]) -> str:
     return f"{said} points" if rate and row["unit"] == "share" and not missing(row["difference"]) else said
 
 
-def part_picture(found: Comparison | Refusal) -> Picture | Table | Block:
-    """The differences by tier and category, where the metric is a share of passes."""
+def part_picture(
+    found: Comparison | Refusal, parts: Sequence[str] = ("tier", "category")
+) -> Picture | Table | Block:
+    """The differences by `parts`, tier and category, where the metric is a share of passes."""
     if isinstance(found, Refusal):
         return NOTHING
     if found.tiers.empty and found.categories.empty:
@@ -311,7 +313,8 @@ def part_picture(found: Comparison | Refusal) -> Picture | Table | Block:
     if not found.about["yes_or_no"]:
         return NOTHING
     groups = []
-    for title, frame in (("By tier", found.tiers), ("By category", found.categories)):
+    frames = {"tier": found.tiers, "category": found.categories}
+    for title, frame in ((f"By {part}", frames[part]) for part in parts):
         rows = [row for row in records(frame) if row["tasks"]]
         if rows:
             groups.append(
@@ -323,9 +326,22 @@ def part_picture(found: Comparison | Refusal) -> Picture | Table | Block:
     title = (
         f"More than chance in {_listed(sure)}."
         if sure
-        else "No tier or category differs by more than chance could."
+        else f"No {' or '.join(parts)} differs by more than chance could."
     )
     return _forest_picture("parts", groups, found, title, "points")
+
+
+def show_tiers(found: Comparison | Refusal) -> Block:
+    """Which tier improved, and is it chance: in words, as a picture and as a table. For hands.
+
+    `found`: what `compare` or `compare_or_say_why_not` gave. The numbers alone are `found.tiers`.
+    """
+    if isinstance(found, Refusal):
+        return headline(found)
+    block = headline(found) + sides(found) + lede([plain(said, 300) for said in tier_sentences(found)])
+    for shown in (part_picture(found, ("tier",)), part_table(found, "tier")):
+        block += Block(shown._repr_html_())
+    return block
 
 
 def _part(value: object, title: str) -> str:

@@ -233,7 +233,8 @@ def _head(column: Column) -> str:
     label = html.escape(column.label)
     if column.help:
         label = f'<abbr title="{html.escape(column.help, quote=True)}">{label}</abbr>'
-    unit = f'<span class="unit">{html.escape(column.unit)}</span>' if column.unit else ""
+    # The space is for where no style sheet of ours puts the unit on a line of its own.
+    unit = f' <span class="unit">{html.escape(column.unit)}</span>' if column.unit else ""
     return f'<th scope="col" class="k-{column.kind}">{label}{unit}</th>'
 
 

@@ -17,7 +17,8 @@ from vimlib.sandbox import Confinement
 from .protocols import ReplayRequest
 from .trace import MOST_STEPS, Trace, trace
 
-_PRE = "margin:.5em 0;padding:.5em .75em;border:1px solid #8886;overflow-x:auto;line-height:1.35"
+_MONO = "font-family:monospace"
+_PRE = f"{_MONO};margin:.5em 0;padding:.5em .75em;border:1px solid #8886;overflow-x:auto;line-height:1.35"
 
 
 class NothingToReplay(VimlibError):
@@ -87,13 +88,17 @@ class Traced:
         before = ""
         for step in self.trace.steps:
             cursor = "" if step.cursor is None else "{},{}".format(*step.cursor)
-            changed = [line for line in difflib.ndiff(_lines(before), _lines(step.buffer)) if line[0] in "+-"]
+            # The first state is what the answer starts from: all of it is shown, and nothing of it is new.
+            lines = difflib.ndiff(_lines(before), _lines(step.buffer))
+            changed = [line for line in lines if line[0] in "+-"] if step.typed else []
+            whole = [f"  {line}" for line in _lines(step.buffer)] if not step.typed else []
             before = step.buffer
+            text = "\n".join(_marked(changed or whole))
             error = "" if step.error is None else step.error.text
             rows.append(
                 f"<tr><td>{step.typed}</td><td><code>{html.escape(step.key)}</code></td>"
                 f"<td>{html.escape(step.mode or step.outcome.value)}</td><td>{cursor}</td>"
-                f'<td style="text-align:left"><pre>{chr(10).join(_marked(changed))}</pre></td>'
+                f'<td style="text-align:left"><pre style="{_MONO}">{text}</pre></td>'
                 f"<td>{html.escape(error)}</td></tr>"
             )
         head = "".join(f"<th>{name}</th>" for name in ("#", "key", "mode", "cursor", "changed", "error"))

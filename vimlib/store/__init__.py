@@ -39,6 +39,7 @@ from vimlib.store.reading import (
     read_run,
     read_suite,
     view_columns,
+    views,
 )
 from vimlib.store.text import decode_text, encode_text
 from vimlib.store.writing import Change, Writer
@@ -72,4 +73,5 @@ __all__ = [
     "read_suite",
     "replacing",
     "view_columns",
+    "views",
 ]

@@ -126,6 +126,23 @@ def view_columns(name: str) -> dict[str, str]:
     return dict(header)
 
 
+def views() -> pd.DataFrame:
+    """The views that `query` knows, and what each answers.
+
+    Grain: one row a view, those first that others read. Columns: `view`, its name; `holds`, what it
+    says, in a sentence; `grain`, what one row is; `columns`, how many it has (`view_columns(name)` says what
+    they mean).
+    """
+    rows = []
+    for name in VIEWS:
+        text = sql("views", f"{name}.sql")
+        found = re.search(r"^-- Grain: ((?:.+\n)(?:-- (?!Order:).+\n)*)", text, flags=re.MULTILINE)
+        grain = " ".join(re.sub(r"^-- ", "", found[1], flags=re.MULTILINE).split()) if found else ""
+        purpose = text.splitlines()[0].removeprefix("-- ")
+        rows.append({"view": name, "holds": purpose, "grain": grain, "columns": len(view_columns(name))})
+    return pd.DataFrame(rows)
+
+
 def views_sha256() -> str:
     """Which version of the views this is: they change more often than the tables."""
     return hashlib.sha256("\0".join(sql("views", f"{name}.sql") for name in VIEWS).encode()).hexdigest()
@@ -197,7 +214,7 @@ def attach(path: Path) -> duckdb.DuckDBPyConnection:
     return con
 
 
-def connect(path: Path, *, with_errata: bool = False) -> duckdb.DuckDBPyConnection:
+def connect(path: str | Path, *, with_errata: bool = False) -> duckdb.DuckDBPyConnection:
     """A read-only connection to the store as it is now.
 
     The tables and views go by their plain names, also in `con.cursor()`. Later loads replace

@@ -11,6 +11,7 @@ compared. pairing: how. gate: as a check for CI.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pandas as pd
@@ -76,6 +77,7 @@ __all__ = [
     "samples_of",
     "sentence",
     "task_values",
+    "tier_sentences",
     "unpaired",
 ]
 
@@ -92,9 +94,17 @@ class Side:
     """What became of its samples (`pairing.error_counts`)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
-    """Everything that is known of a candidate against a base. Differences: candidate minus base."""
+    """Everything that is known of a candidate against a base. Differences: candidate minus base.
+
+    The frames `metrics`, `tiers` and `categories` share their columns (`pairing.RESULT`): `tasks`, how many
+    have a value on both sides; `base` and `candidate`, the means over them in the metric's unit (a pass
+    rate: 0 to 1); `difference` with its interval `low` to `high`; `more` and `fewer`, tasks on which the
+    candidate's mean is higher, or lower; `p_value`, of the exact paired test; `p_holm`, the same corrected
+    for the rows of the frame; `detectable`, the smallest difference that would have been found in 80 % of
+    cases; `base_samples`, `candidate_samples`; `reason`, why there is no difference. NaN: not known.
+    """
 
     base: Side
     candidate: Side
@@ -128,6 +138,10 @@ class Comparison:
         """The row of the metric that it is about."""
         return self.metrics[self.metrics["metric"] == self.metric].iloc[0]
 
+    def __repr__(self) -> str:
+        frames = "metrics, tiers, categories, flips, unpaired, conditions, context"
+        return f"<Comparison: {sentence(self)} Frames: {frames}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -148,11 +162,21 @@ def compare(
     suite: str = "",
     protocol: str = "",
 ) -> Comparison:
-    """Compare two runs or groups of runs, named as `choose` says.
+    """Compare two runs or groups of runs, on the tasks that both attempted.
 
-    `metric`: the one that the sentence, the tiers and the categories are about. `alpha`: level of tests;
-    intervals are of 1 - alpha. `seed`: of the resampling. `about`: the condition under study. Raises
-    what `choose` raises, UnknownMetric and UnknownCondition.
+    `base`, `candidate`: a run's id, the beginning of one, a model's or solver's name, the name of the run's
+    file, or `latest`; several with commas between them are a group. Both '': the two latest model runs on
+    one suite and protocol, else the only one against the solver `diff`. `suite` (its name) and
+    `protocol` narrow what a name can mean.
+
+    `metric`: the one that the sentence, the tiers and the categories are about (`pass_rate`,
+    `pass_rate_with_errors`, `beats_diff_rate`, `efficiency`, `partial`, `total_tokens`, `output_tokens`,
+    `cost`, `seconds`). `alpha`: level of tests; intervals are of 1 - alpha. `seed`: of the resampling.
+    `about`: the condition under study, such as `prompt`.
+
+    Gives a Comparison: `sentence(it)` says the finding, `tier_sentences(it)` the tiers', and its frames hold
+    all numbers. Raises UnknownRun, AmbiguousRun, NotComparable, NothingToCompare, UnknownMetric,
+    UnknownCondition. How the numbers are made: docs/comparing.md.
     """
     asked = metric_named(metric)
     if not 0 < alpha < 1:
@@ -195,13 +219,26 @@ def compare_or_say_why_not(
     alpha: float = 0.05,
     seed: int = 1,
     about: str = "",
+    suite: str = "",
+    protocol: str = "",
 ) -> Comparison | Refusal:
     """`compare`, for a page that has to say something whatever the store holds.
 
-    Names that mean nothing, several runs, or runs that cannot be compared give a Refusal.
+    Names that mean nothing, several runs, or runs that cannot be compared give a Refusal, whose `reason` says
+    in a line what is the matter.
     """
     try:
-        return compare(con, base, candidate, metric=metric, alpha=alpha, seed=seed, about=about)
+        return compare(
+            con,
+            base,
+            candidate,
+            metric=metric,
+            alpha=alpha,
+            seed=seed,
+            about=about,
+            suite=suite,
+            protocol=protocol,
+        )
     except (UnknownRun, AmbiguousRun, NotComparable, NothingToCompare) as error:
         return Refusal(str(error))
 
@@ -263,6 +300,57 @@ def sentence(comparison: Comparison) -> str:
             f" {'more' if row['difference'] > 0 else 'less'}"
         )
     return f"{said}; {_chance(row, comparison.alpha, bool(single))}."
+
+
+def tier_sentences(comparison: Comparison | Refusal) -> list[str]:
+    """Which tier improved and whether it could be chance: the finding, then a sentence a tier.
+
+    Chance is judged by `p_holm`, the p corrected for the number of tiers, at the comparison's `alpha`. Of a
+    Refusal: its reason.
+    """
+    if isinstance(comparison, Refusal):
+        return [comparison.reason]
+    rows = comparison.tiers.assign(**comparison.about[["label", "unit", "yes_or_no", "higher_is_better"]])
+    known = rows[rows["difference"].notna()]
+    if known.empty:
+        return ["No tier can be compared: the tasks have none, or no value on both sides."]
+    rises = (known["difference"] > 0) == known["higher_is_better"].astype(bool)
+    sure = known["p_holm"] <= comparison.alpha
+    found = [
+        f"{_tiers(known.loc[sure & side, 'part'])} {word} by more than chance."
+        for side, word in ((rises, "improved"), (~rises, "got worse"))
+        if (sure & side).any()
+    ]
+    said = [" ".join(found) or "No tier improved or got worse by more than chance could explain."]
+    for _, row in rows.iterrows():
+        named = _tiers([row["part"]])
+        if pd.isna(row["difference"]):
+            said.append(f"{named}: {row['reason']}.")
+            continue
+        p = "p < 0.001" if row["p_holm"] < 0.001 else f"p = {row['p_holm']:.2g}"
+        change = f"{_signed(row)}; {row['more']} of {row['tasks']} tasks up, {row['fewer']} down"
+        word = "more than chance" if row["p_holm"] <= comparison.alpha else "could be chance"
+        said.append(
+            f"{named}: {_value(row, 'base')} to {_value(row, 'candidate')} ({change}): {word} ({p},"
+            f" corrected for {len(known)} tiers)."
+            if row["more"] + row["fewer"]
+            else f"{named}: {_value(row, 'base')} on both sides; none of {row['tasks']} tasks differs."
+        )
+    return said
+
+
+def _tiers(parts: Iterable[object]) -> str:
+    """'Tier 2', 'Tiers 1 and 3', or of tasks without one 'No tier'."""
+    names = ["none" if pd.isna(part) else str(part) for part in parts]
+    if names == ["none"]:
+        return "Tasks without a tier"
+    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    return f"Tier{'s' if len(names) > 1 else ''} {listed}"
+
+
+def _signed(row: pd.Series) -> str:
+    sign = "+" if row["difference"] > 0 else "-" if row["difference"] < 0 else ""
+    return sign + _amount(row, abs(row["difference"]))
 
 
 def _chance(row: pd.Series, alpha: float, single: bool) -> str:

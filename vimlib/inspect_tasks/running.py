@@ -315,5 +315,7 @@ def _short(text: str) -> str:
 
 def _one_line(error: BaseException) -> str:
     """An exception of Inspect's or a provider's, without its markup and its traceback."""
-    said = _short(re.sub(r"\[/?[a-z ]*\]", "", str(error)))
+    said = _short(re.sub(r"\[/?[a-z ]*\]", "", str(error)).strip().removeprefix("ERROR: "))
+    if "Model API" in said:
+        said += " Expected PROVIDER/MODEL by Inspect's names, such as openai/gpt-5-mini, or --base-url URL."
     return said or type(error).__name__

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-import time
 from pathlib import Path
 from typing import Any
 
@@ -128,9 +127,7 @@ def test_what_keys_say_in_the_probe_s_name_breaks_nothing(said: str, tmp_path: P
     forged = (
         f':call writefile([], "kept")<CR>:au! VimLeavePre<CR>:call echoraw("\\x1e{said}\\x1f")<CR>:qa!<CR>'
     )
-    began = time.perf_counter()
     (result,) = replay_many([fuzzing.ReplayRequest(Protocol.BENCH, "x\n", forged)])
-    assert time.perf_counter() - began < 10
     assert result.outcome is Outcome.FINISHED and result.cursor is None and result.final == b"x\n"
     with replacing(tmp_path / "x.duckdb") as writer:
         writer.add_replays([result])

@@ -288,6 +288,27 @@ def test_runs_of_one_name_are_told_apart(runs: pd.DataFrame) -> None:
     assert sorted(show.labels(rows).values()) == ["same · 0", "same · 1", "same · 2", "same · 3"]
 
 
+def test_what_runs_of_one_name_were_asked_tells_them_apart_before_their_files_do(runs: pd.DataFrame) -> None:
+    rows = runs.head(3).assign(
+        name="lab/same",
+        suite_name=["seed", "seed", "fresh"],
+        protocol="bench",
+        track=["single", "multi", "single"],
+        created_utc=pd.to_datetime(["2026-08-01 09:30", "2026-08-02 09:30", "2026-08-02 09:30"]),
+    )
+    apart = list(show.labels(rows).values())
+    assert apart == ["same · seed, bench", "same · seed, bench, in several turns", "same · fresh, bench"]
+    again = rows.assign(track="single")
+    assert list(show.labels(again).values()) == [
+        "same · seed, bench, 2026-08-01 09:30",
+        "same · seed, bench, 2026-08-02 09:30",
+        "same · fresh, bench, 2026-08-02 09:30",
+    ]
+    assert list(show.labels(again.head(2).assign(created_utc=None, source="x.eval")).values()) == [
+        f"same · {str(run)[-8:]}" for run in again["run_id"].head(2)
+    ]
+
+
 def test_a_provider_is_kept_where_two_serve_a_model_of_one_name(runs: pd.DataFrame) -> None:
     rows = runs.head(2).assign(name=["a/m", "b/m"])
     assert sorted(show.labels(rows).values()) == ["a/m", "b/m"]

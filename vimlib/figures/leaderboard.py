@@ -30,7 +30,7 @@ from vimlib.figures.canvas import (
 from vimlib.figures.charts import Mark, RateRow, Reference, Span, rates
 from vimlib.figures.compare import p_value
 from vimlib.figures.overview import KINDS, RATE_HELP, labels, section_facts
-from vimlib.figures.sections import records, section_name, track_words
+from vimlib.figures.sections import number_of, records, section_name, track_words
 from vimlib.figures.tables import (
     UNAVAILABLE,
     Column,
@@ -81,7 +81,8 @@ def headline(board: Board) -> str:
     else:
         first = [names[str(row["run_id"])] for row in models if row["rank"] == 1]
         if len(first) == len(models):
-            said = f"These data cannot tell {_listed(first)} apart: all share the first rank"
+            every = "both" if len(first) == 2 else "all"
+            said = f"These data cannot tell {_listed(first)} apart: {every} share the first rank"
         elif len(first) > 1:
             said = f"{_listed(first)} share the first rank: no model is surely better than they are"
         else:
@@ -279,8 +280,8 @@ def _note(board: Board) -> str:
     said = []
     if len(board.models) > 1:
         said.append(
-            f"{len(board.pairs)} pairs tested on the tasks that both have a verdict for, corrected together "
-            f"at {board.alpha:g}."
+            f"{number_of(len(board.pairs), 'pair')} tested on the tasks that both have a verdict for, "
+            f"corrected together at {board.alpha:g}."
         )
     lacking = board.models[board.models["lacking"] > 0] if len(board.models) else board.models
     if len(lacking):

@@ -80,8 +80,9 @@ def ranked(rows: pd.DataFrame) -> pd.DataFrame:
 def labels(rows: pd.DataFrame) -> dict[str, str]:
     """A name for each run id, short where that is clear.
 
-    The provider's path before a model's name is left out where no other run has the same last part;
-    runs of one name are told apart by their source, or by the beginning of their id.
+    The provider's path before a model's name is left out where no other run has the same last part.
+    Runs of one name are told apart by the first of these that does: what they were asked, also when,
+    their source, the end of their id.
     """
     every = records(rows)
     full = {str(row["run_id"]): plain(row["name"], 80) for row in every}
@@ -92,16 +93,40 @@ def labels(rows: pd.DataFrame) -> dict[str, str]:
         run: end if (end := name.rsplit("/", 1)[-1]) and len(ends[end]) == 1 else name
         for run, name in full.items()
     }
-    sources = {str(row["run_id"]): plain(row["source"] or "", 80).rsplit(".", 1)[0] for row in every}
-    seen: dict[str, list[str]] = {}
-    for run, name in names.items():
-        seen.setdefault(name, []).append(run)
+    seen: dict[str, list[dict[str, Any]]] = {}
+    for row in every:
+        seen.setdefault(names[str(row["run_id"])], []).append(row)
     for name, same in seen.items():
         if len(same) > 1:
-            by_source = len({sources[run] for run in same} - {""}) == len(same)
-            for run in same:
-                names[run] = f"{name} · {plain(sources[run] if by_source else run[-8:], 40)}"
+            for row, apart in zip(same, _told_apart(same), strict=True):
+                names[str(row["run_id"])] = f"{name} · {apart}"
     return names
+
+
+def _told_apart(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """A different word or two for each run of one name."""
+    asked = [_asked(row) for row in rows]
+    made = [_made(row) for row in rows]
+    for words in (
+        asked,
+        [f"{what}, {when}" if what and when else "" for what, when in zip(asked, made, strict=True)],
+        [plain(str(row["source"] or "").rsplit(".", 1)[0], 40) for row in rows],
+    ):
+        if all(words) and len(set(words)) == len(rows):
+            return words
+    return [plain(str(row["run_id"])[-8:], 40) for row in rows]
+
+
+def _asked(row: dict[str, Any]) -> str:
+    """Suite, protocol and track in a few words: `seed, bench, in several turns`; '' where not known."""
+    if any(missing(row.get(part)) for part in ("suite_name", "protocol", "track")):
+        return ""
+    return f"{plain(row['suite_name'], 30)}, {row['protocol']}{track_words(row['track'])}"
+
+
+def _made(row: dict[str, Any]) -> str:
+    when = row.get("created_utc")
+    return "" if missing(when) else f"{pd.Timestamp(when):%Y-%m-%d %H:%M}"
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""`vimlib explain`: why one stored answer failed, with what it did key by key."""
+"""`vimlib explain`: why one stored answer failed or that it passed, with what it did key by key."""
 
 from __future__ import annotations
 
@@ -47,10 +47,12 @@ def _explain(options: argparse.Namespace) -> int:
     if found.empty:
         passed = sample["passed"] is True or str(sample["passed"]) == "True"
         show("passed" if passed else f"no failure: {sample['status']}, without a verdict")
-        return 0
-    _tell({str(name): value for name, value in found.iloc[0].items()})
+    else:
+        _tell({str(name): value for name, value in found.iloc[0].items()})
     if not options.no_trace:
-        _play({str(name): value for name, value in found.iloc[0].items()}, options)
+        key = {name: sample[name] for name in ("run_id", "task_id")}
+        played = store.query(con, "answers_replayed", **key, epoch=int(sample["epoch"])).iloc[0]
+        _play({str(name): value for name, value in played.items()}, options)
     return 0
 
 
@@ -124,10 +126,14 @@ def _block(name: str, value: str) -> None:
 def _play(row: dict[str, Any], options: argparse.Namespace) -> None:
     """The states of the answer, and where it went wrong."""
     from vimlib.failures import wrong_keys
+    from vimlib.figures.answers import in_turns
     from vimlib.records import Outcome
     from vimlib.replay import trace_many
 
     if not isinstance(row["keys"], str) or not row["keys"]:
+        return
+    if in_turns(row):
+        show(f"answered in {len(row['turns'])} turns, which are not played here: {row['keys']}")
         return
     protocol = Protocol(row["protocol"])
     traces = trace_many(
@@ -161,7 +167,7 @@ def _play(row: dict[str, Any], options: argparse.Namespace) -> None:
 def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add this module's commands."""
     explain = commands.add_parser(
-        "explain", parents=[shared.replaying()], help="say why one stored answer failed, key by key"
+        "explain", parents=[shared.replaying()], help="say why a stored answer failed, and play it key by key"
     )
     explain.add_argument(
         "run_name",

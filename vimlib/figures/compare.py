@@ -7,13 +7,16 @@ the canvas make them harmless.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import html
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
 
 from vimlib.analysis.compare import Comparison, Refusal, confounders, sentence, tier_sentences
-from vimlib.figures.blocks import Block, Tile, facts, lede, notice, tiles
+from vimlib.figures.answers import HOW_TO_PLAY, answer_player, in_turns, quoted
+from vimlib.figures.blocks import Block, Tile, facts, lede, notice, section, tiles
 from vimlib.figures.canvas import Picture, picture, plain
 from vimlib.figures.forest import ForestRow, forest
 from vimlib.figures.sections import records
@@ -25,6 +28,7 @@ from vimlib.figures.tables import (
     missing,
     text,
 )
+from vimlib.records import Protocol, Trace
 
 NOTHING: Final = Block("")
 
@@ -286,6 +290,7 @@ def _value_columns(base: str, candidate: str, show: Callable[[Any], str]) -> lis
             help="Tasks on which the candidate’s value is higher, and lower: with one sample a task the "
             "discordant pairs.",
             beside=lambda r: f"{count(r['fewer'])} down",
+            instead=lambda r: "" if r["tasks"] else UNAVAILABLE,
         ),
         Column(
             "p_value", "p", "number", p_value, help="Exact sign-flip test; McNemar’s with one sample a task."
@@ -409,7 +414,7 @@ def flip_table(found: Comparison | Refusal, *, top_n: int = 50) -> Table | Block
 
     return Table(
         "flips",
-        "Answers that flipped",
+        f"{_tasks(len(found.flips))} that flipped",
         [
             Column(
                 "task_id",
@@ -430,6 +435,74 @@ def flip_table(found: Comparison | Refusal, *, top_n: int = 50) -> Table | Block
         group_label=lambda change: str(change).capitalize(),
         empty="No task passes on one side and fails on the other.",
         note=f"{left_out} more are in the notebook of this page." if left_out > 0 else "",
+        classes=("long",),
+    )
+
+
+def flip_players(
+    found: Comparison | Refusal,
+    answers: pd.DataFrame,
+    played: Mapping[tuple[Protocol, str, str], Trace],
+) -> Block:
+    """Both answers of some flips, to be played key by key; empty where there are none.
+
+    `answers`: of the flips to show (`analysis.compare.answers_of`). `played`: traces, as
+    `replay.trace_many` gives them; where one is missing, the player has start and end alone.
+    """
+    if isinstance(found, Refusal) or answers.empty:
+        return NOTHING
+    names = dict(zip(("base", "candidate"), _names(found), strict=True))
+    changes = found.flips.set_index("task_id")["change"]
+    cards = [section("Played key by key", "played", level=3).markup, f'<p class="say">{HOW_TO_PLAY}</p>']
+    for task, rows in answers.groupby("task_id", sort=False):
+        sides = records(rows)
+        title = plain(sides[0]["title"] or task, 100)
+        asked = [("task", plain(task, 60)), ("change", str(changes[task]))]
+        cards.append(f'<details class="flip"{" open" if len(cards) == 2 else ""}><summary>')
+        cards.append(f"{html.escape(title)}</summary>{facts(asked).markup}")
+        cards.append(quoted("Instruction", sides[0]["instruction"]))
+        for row in sides:
+            side, name = str(row["side"]), names[str(row["side"])]
+            told = [
+                (side, name),
+                ("ended", plain(str(row["end"]).replace("_", " "), 60)),
+                *([("epoch", count(row["epoch"]))] if row["epoch"] != 1 else []),
+                *([("answered", "in several turns: start and end alone")] if in_turns(row) else []),
+                *([("answered", "nothing that could be typed")] if missing(row["keys"]) else []),
+            ]
+            label = f"Answer of the {side}, {name}, to {plain(task, 60)}"
+            cards.append(facts(told).markup + answer_player(row, played, label=label).markup)
+        cards.append("</details>")
+    return Block("".join(cards))
+
+
+def flip_commands(found: Comparison | Refusal, shown: pd.DataFrame, *, top_n: int = 50) -> Table | Block:
+    """The flips that are not `shown` in players, with the commands that play their answers in a terminal."""
+    if isinstance(found, Refusal):
+        return NOTHING
+    rest = found.flips[~found.flips["task_id"].isin(shown["task_id"])]
+    if rest.empty:
+        return NOTHING
+    left_out = len(rest) - top_n
+
+    def command(row: dict[str, Any], side: str) -> str:
+        epoch = f" --epoch {row[f'{side}_epoch']}" if row[f"{side}_epoch"] != 1 else ""
+        return f"vimlib explain {shlex.quote(row[f'{side}_run'])} {shlex.quote(row['task_id'])}{epoch}"
+
+    rows = [row | {side: command(row, side) for side in ("base", "candidate")} for row in records(rest)]
+    base, candidate = _names(found)
+    return Table(
+        "flips-elsewhere",
+        f"{_tasks(len(rest))} more that flipped, to be played in a terminal",
+        [
+            Column("task_id", "Task", "name", text, beside=lambda r: str(r["change"])),
+            Column("base", base, "code", text, unit="base"),
+            Column("candidate", candidate, "code", text, unit="candidate"),
+        ],
+        pd.DataFrame(rows).head(top_n),
+        note=f"Players are shown for {len(found.flips) - len(rest)} of {_tasks(len(found.flips))}, so that "
+        "the page stays small; the parameter most_played says for how many at most."
+        + (f" {left_out} more are in the notebook of this page." if left_out > 0 else ""),
         classes=("long",),
     )
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
 from vimlib.analysis.failures import BY, FORMAT, MODES
 from vimlib.failures import RULES
+from vimlib.figures.answers import answer_player, quoted
 from vimlib.figures.blocks import Block, Tile, lede, notice, tiles
 from vimlib.figures.canvas import (
     BAND,
@@ -28,10 +29,10 @@ from vimlib.figures.canvas import (
 )
 from vimlib.figures.charts import Part, shares
 from vimlib.figures.overview import KINDS, labels
-from vimlib.figures.player import Player, player, visible
+from vimlib.figures.player import visible
 from vimlib.figures.sections import records
 from vimlib.figures.tables import Column, Table, count, decimal, interval, missing, percent, text
-from vimlib.records import FailureMode, Outcome, Protocol, Step, Trace
+from vimlib.records import FailureMode, Protocol, Trace
 
 WORDS: Final[Mapping[str, str]] = {str(mode): str(mode).replace("_", " ") for mode in FailureMode}
 """What the modes are called on a page."""
@@ -429,41 +430,6 @@ def rules_table() -> Table:
 # --- answers to look at
 
 
-def to_play(rows: pd.DataFrame) -> list[tuple[Protocol, str, str]]:
-    """The answers of a gallery as `replay.trace_many` wants them; those without keys are left out."""
-    return [
-        (Protocol(row["protocol"]), row["start"], row["keys"])
-        for row in records(rows)
-        if isinstance(row["keys"], str) and row["keys"]
-    ]
-
-
-def _ends(row: Mapping[str, Any], protocol: Protocol) -> Trace:
-    """Start and end of an answer that was not played key by key."""
-    start = protocol.formatted(row["start"])
-    final, buffer = row["final"], row["buffer"]
-    end = (
-        buffer
-        if isinstance(buffer, str)
-        else start
-        if missing(final)
-        else bytes(final).decode("utf-8", "replace")
-    )
-    outcome = Outcome.BAD_KEYS if missing(row["outcome"]) else Outcome(row["outcome"])
-    mode = None if missing(row["mode"]) else str(row["mode"])
-    keys = row["keys"] if isinstance(row["keys"], str) else ""
-    first = Step(0, "", start, "n", None, None, Outcome.UNFINISHED)
-    return Trace(tuple(keys), (first, Step(len(keys), keys[-1:], end, mode, None, None, outcome)))
-
-
-def answer_player(row: Mapping[str, Any], played: Mapping[tuple[Protocol, str, str], Trace]) -> Player:
-    """The player of one failed sample; without a trace, of its start and end."""
-    protocol = Protocol(row["protocol"])
-    keys = row["keys"] if isinstance(row["keys"], str) else ""
-    trace = played.get((protocol, row["start"], keys)) or _ends(row, protocol)
-    return player(trace, protocol.formatted(row["target"]), label=f"Answer to {row['task_id']}")
-
-
 def gallery(
     mode: str,
     rows: pd.DataFrame,
@@ -495,26 +461,11 @@ def gallery(
         told = "".join(f"<li>{html.escape(what)} <b>{html.escape(value)}</b></li>" for what, value in facts)
         cards.append(
             f'<h4 class="fail">{html.escape(title)}</h4><ul class="facts">{told}</ul>'
-            + _quoted("Instruction", row["instruction"])
-            + _quoted("Whole answer", row["completion"] if row["completion"] != row["keys"] else None)
+            + quoted("Instruction", row["instruction"])
+            + quoted("Whole answer", row["completion"] if row["completion"] != row["keys"] else None)
             + answer_player(row, played).markup
         )
     return Block("".join(cards))
-
-
-_QUOTED = 1500
-
-
-def _quoted(label: str, value: Any) -> str:
-    """An outsider's text, folded away, its characters made visible and its length bounded."""
-    if not isinstance(value, str) or not value.strip():
-        return ""
-    lines = [visible(line) for line in value.splitlines()]
-    said = "\n".join(lines)
-    if len(said) > _QUOTED:
-        said = f"{said[: _QUOTED // 2]}\n… {len(said) - _QUOTED:,} characters …\n{said[-_QUOTED // 2 :]}"
-    body = html.escape(said, quote=False).replace("\n", "&#10;")
-    return f'<details class="quoted"><summary>{label}</summary><pre dir="ltr">{body}</pre></details>'
 
 
 def nothing_failed(runs: pd.DataFrame, failed: pd.DataFrame) -> Block:

@@ -71,6 +71,7 @@ VIEWS = (
     "errata_counted",
     "attempts_joined",
     "attempts_scored",
+    "answers_replayed",
     "answers_traced",
     "solutions_published",
     "attempts_priced",

@@ -6,7 +6,7 @@ the thing under study is said, what cannot be compared is refused, and a compari
 says what it could have found.
 
 choosing: which runs are meant. conditions: what differs between them. metrics: what is
-compared. pairing: how. gate: as a check for CI.
+compared. pairing: how. playing: the answers that changed, to be played again. gate: as a check for CI.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from vimlib.analysis.compare.pairing import (
     unpaired,
 )
 from vimlib.analysis.compare.plain import plain_rows
+from vimlib.analysis.compare.playing import answers_of, in_turn
 
 __all__ = [
     "METRICS",
@@ -68,6 +69,7 @@ __all__ = [
     "confounders",
     "decide",
     "every_run",
+    "flip_answers",
     "flips",
     "held_against",
     "metric_named",
@@ -241,6 +243,12 @@ def compare_or_say_why_not(
         )
     except (UnknownRun, AmbiguousRun, NotComparable, NothingToCompare) as error:
         return Refusal(str(error))
+
+
+def flip_answers(con: store.Connection, found: Comparison | Refusal, most: int) -> pd.DataFrame:
+    """Both answers of at most `most` flips, as `playing.answers_of` gives them; empty for a Refusal."""
+    flipped = pd.DataFrame() if isinstance(found, Refusal) else in_turn(found.flips, most)
+    return answers_of(con, flipped)
 
 
 def held_against(comparison: Comparison, limit: Limit) -> Verdict:

@@ -113,7 +113,7 @@ def choose(
             where = "; ".join(_section_name(rows) for _, rows, _ in found)
             raise AmbiguousRun(
                 f"{base!r} and {candidate!r} both answered {where}; name the runs by their ids,"
-                " or narrow by --suite and --protocol"
+                " or narrow by suite and protocol"
             )
         found.sort(key=lambda one: one[0], reverse=True)
     _, rows, options = found[0]

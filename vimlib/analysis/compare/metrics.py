@@ -83,7 +83,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         "pass_rate_with_errors",
-        "Passed, errors as failures",
+        "Passed with errors as failures",
         "share",
         True,
         _passed_or_error,

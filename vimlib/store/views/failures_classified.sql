@@ -25,6 +25,7 @@
 -- attempt: the attempt that counts, from 1
 -- completion: the model's whole text; NULL: there was none
 -- keys: the answer in the protocol's notation; NULL: nothing to replay
+-- turns: the keys of each turn; NULL: there are no turns
 -- keystrokes: length of the answer (golf: keys; bench: bytes); NULL: not counted
 -- target_length: characters of the target
 -- failure_mode: why it failed
@@ -60,6 +61,7 @@ SELECT
     s.attempt,
     a.completion,
     s.keys,
+    s.turns,
     s.keystrokes,
     length(t.target) AS target_length,
     f.mode AS failure_mode,

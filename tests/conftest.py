@@ -1,4 +1,4 @@
-"""What the tests share: where the real inputs lie that cannot be part of the project, and a browser."""
+"""What the tests share: the real inputs that are no part of the project, a whole report, a browser."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from browsing import FLAGS, NAMES, find_chromium
 from hypothesis import settings
+from reporting import Reported, whole_report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -31,6 +32,14 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"needs real inputs that are not part of the project: no folder {folder}")
     return folder
+
+
+@pytest.fixture(scope="session")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> Reported:
+    """The whole report on everything recorded (reporting.py); the same one for all test processes."""
+    # Each process of pytest-xdist has a folder of its own inside the one they share.
+    own = tmp_path_factory.getbasetemp()
+    return whole_report((own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "whole-report")
 
 
 @pytest.fixture(scope="module")

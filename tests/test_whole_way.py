@@ -2,86 +2,45 @@
 
 from __future__ import annotations
 
-import hashlib
-import html
 import json
 import os
 import re
 import signal
 import subprocess
-import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from reporting import SHARED, Reported, command, report
 from test_load import kept, write_suite
 
-VIMLIB = Path(sys.executable).with_name("vimlib")
-SHARED = Path(os.environ.get("VIMLIB_SHARED") or Path(__file__).resolve().parents[2] / "shared" / "data")
 
+def test_from_suites_and_logs_to_pages_and_again(reported: Reported) -> None:
+    """One test, since a report takes its time: the recorded runs, the seed suite, a source that is bad,
+    and, where they are, the real challenges and log; then once more from what is kept."""
+    check_bad_source_is_named_and_the_rest_reported(reported)
+    check_solvers_stand_on_the_front_page(reported)
+    if SHARED.is_dir():
+        check_real_log_shows_its_published_figures(reported)
 
-@dataclass(frozen=True)
-class Reported:
-    """A report and what the command said."""
-
-    folder: Path
-    done: subprocess.CompletedProcess[str]
-
-    def page(self, name: str) -> str:
-        """A page's words, as a reader sees them."""
-        text = (self.folder / "reports" / "latest" / name).read_text(encoding="utf-8")
-        text = re.sub(r"<(style|svg|script)\b.*?</\1>", " ", text, flags=re.DOTALL)
-        return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
-
-    @property
-    def store(self) -> str:
-        return hashlib.sha256((self.folder / "store.duckdb").read_bytes()).hexdigest()
-
-
-def command(*given: object) -> list[str]:
-    places = ["--database", "store.duckdb", "--cache", "replays.sqlite"]
-    return [str(VIMLIB), "report", *places, *map(str, given)]
-
-
-def report(folder: Path, *given: object) -> Reported:
-    done = subprocess.run(
-        command(*given), cwd=folder, capture_output=True, text=True, check=False, timeout=600
-    )
-    return Reported(folder, done)
-
-
-def test_from_suites_and_logs_to_pages_and_again(tmp_path: Path) -> None:
-    """One test, since a report takes its time: the seed suite, a source that is bad, and, where they
-    are, the real challenges and log; then once more from what is kept."""
-    (tmp_path / "cut.json").write_text('{"seed-1": "ZZ', encoding="utf-8")
-    shared = SHARED.is_dir()
-    real = [SHARED / "logs", "--suite", SHARED / "vimgolf" / "challenges.jsonl"] if shared else []
-    first = report(tmp_path, "cut.json", *real, "--suite", "seed")
-    check_bad_source_is_named_and_the_rest_reported(first)
-    check_solvers_stand_on_the_front_page(first)
-    if shared:
-        check_real_log_shows_its_published_figures(first)
-
-    before = first.store
-    second = report(tmp_path, "--name", "again")
-    assert (second.done.returncode, second.done.stderr) == (0, "")
+    before = reported.store
+    second = report(reported.folder, "--name", "again")
+    assert (second.returncode, second.stderr) == (0, "")
     assert re.search(r"Replays in Vim 0 of \d+ distinct", second.page("load.html"))
-    numbers = json.loads((second.folder / "reports" / "latest" / "summary.json").read_text("utf-8"))
+    numbers = json.loads((second.pages / "summary.json").read_text("utf-8"))
     assert {run["name"] for run in numbers["runs"]} >= {"diff", "noop", "reference", "retype"}
     assert second.store == before
-    assert (tmp_path / "reports" / "latest").resolve().name.endswith("-again")
-    if not shared:
+    assert second.pages.name.endswith("-again")
+    if not SHARED.is_dir():
         pytest.skip(f"all but the real log is checked: no folder {SHARED}")
 
 
 def check_bad_source_is_named_and_the_rest_reported(first: Reported) -> None:
-    assert first.done.returncode == 3, first.done.stderr
-    [line] = first.done.stderr.splitlines()
+    assert first.returncode == 3, first.stderr
+    [line] = first.stderr.splitlines()
     assert line.startswith(f"{first.folder / 'cut.json'}, line 1: the JSON ends too early; expected")
-    assert first.done.stdout.startswith("reports/latest/index.html (")
-    latest = first.folder / "reports" / "latest"
-    assert {path.suffix for path in latest.glob("[!.]*.*")} == {".html", ".ipynb", ".json"}
+    assert first.stdout.startswith("reports/latest/index.html (")
+    assert {path.suffix for path in first.pages.glob("[!.]*.*")} == {".html", ".ipynb", ".json"}
     assert "cut.json" in first.page("load.html")
 
 

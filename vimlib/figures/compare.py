@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -249,7 +249,7 @@ def metric_table(found: Comparison | Refusal) -> Table | Block:
     frame = found.metrics.assign(
         shown=[_shown(row) for row in given],
         **{
-            side: [amount(row[side], row["unit"], rate=bool(row["yes_or_no"])) for row in given]
+            f"{side}_shown": [amount(row[side], row["unit"], rate=bool(row["yes_or_no"])) for row in given]
             for side in ("base", "candidate")
         },
     )
@@ -258,7 +258,7 @@ def metric_table(found: Comparison | Refusal) -> Table | Block:
         "All metrics on common tasks",
         [
             Column("label", "Metric", "name", beside=lambda r: str(r["reason"])),
-            *_value_columns(base, candidate, text),
+            *_value_columns(base, candidate),
             Column(
                 "p_holm",
                 "p, corrected",
@@ -274,13 +274,13 @@ def metric_table(found: Comparison | Refusal) -> Table | Block:
     )
 
 
-def _value_columns(base: str, candidate: str, show: Callable[[Any], str]) -> list[Column]:
-    """The columns of a comparison; `show` writes a value, and a difference comes with its interval."""
+def _value_columns(base: str, candidate: str) -> list[Column]:
+    """The columns of a comparison: words, sorted by their amounts; a difference comes with its interval."""
     return [
         Column("tasks", "Tasks", "number", count, unit="of both"),
-        Column("base", base, "number", show, unit="base"),
-        Column("candidate", candidate, "number", show, unit="candidate"),
-        Column("shown", "Difference", "number", text, unit="with interval", beside=_span),
+        Column("base_shown", base, "number", text, unit="base", sort="base"),
+        Column("candidate_shown", candidate, "number", text, unit="candidate", sort="candidate"),
+        Column("shown", "Difference", "number", text, unit="with interval", beside=_span, sort="difference"),
         Column(
             "more",
             "Up, down",
@@ -369,14 +369,16 @@ def part_table(found: Comparison | Refusal, part: str) -> Table | Block:
         unit=about["unit"],
         yes_or_no=about["yes_or_no"],
     )
-    rows["shown"] = [_shown(row) for row in records(rows)]
     unit, rate = str(about["unit"]), bool(about["yes_or_no"])
+    rows["shown"] = [_shown(row) for row in records(rows)]
+    for side in ("base", "candidate"):
+        rows[f"{side}_shown"] = [amount(value, unit, rate=rate) for value in rows[side]]
     return Table(
-        f"{part}s",
+        {"tier": "tiers", "category": "categories"}[part],
         f"{about['label']} by {part}",
         [
             Column("label", part.capitalize(), "name", beside=lambda r: str(r["reason"])),
-            *_value_columns(base, candidate, lambda value: amount(value, unit, rate=rate)),
+            *_value_columns(base, candidate),
             Column(
                 "p_holm", "p, corrected", "number", p_value, unit="Holm", help="For the rows of this table."
             ),

@@ -7,9 +7,7 @@ unknown is never 0. Every sentence is computed from the rows beside it.
 
 from __future__ import annotations
 
-import base64
 import datetime
-import html
 from typing import Any, Final
 
 import pandas as pd
@@ -741,13 +739,3 @@ def csv_text(frame: pd.DataFrame) -> str:
         return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
 
     return str((frame.map(harmless) if len(frame) else frame).to_csv(index=False))
-
-
-def download(frame: pd.DataFrame, name: str) -> Block:
-    """A link by which the page gives a frame as CSV; the data are in the page itself."""
-    data = base64.b64encode(csv_text(frame).encode("utf-8", "backslashreplace")).decode("ascii")
-    file = html.escape(f"{name}.csv", quote=True)
-    return Block(
-        f'<p class="download"><a download="{file}" href="data:text/csv;charset=utf-8;base64,{data}">'
-        f"Download all numbers as CSV</a> ({_number(len(frame), 'row')})</p>"
-    )

@@ -417,7 +417,7 @@ def rules_table() -> Table:
         "rules",
         "The rules: the first that applies gives the mode",
         [
-            Column("place", "", "number", count),
+            Column("place", "Place", "number", count),
             Column("mode", "Mode", "name", lambda v: WORDS[str(v)]),
             Column("when", "When"),
         ],

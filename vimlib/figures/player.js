@@ -139,7 +139,7 @@
     root.tabIndex = 0;
     root.setAttribute("aria-description", "Arrow keys step, Home and End jump, space plays.");
     root.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.target === slider) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || event.target === slider || event.target === left || event.target === aim) return;
       const act = { ArrowRight: () => go(at + 1), l: () => go(at + 1), ArrowLeft: () => go(at - 1), h: () => go(at - 1), Home: () => go(0), 0: () => go(0), End: () => go(last), $: () => go(last), " ": toggle }[event.key];
       if (!act || (event.key === " " && event.target !== root)) return;
       event.preventDefault();

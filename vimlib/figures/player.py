@@ -146,7 +146,8 @@ def _markup(trace: Trace, target: str, wrong: WrongKey, label: str, most_lines: 
         typed = "".join(keys)
     name = html.escape(visible(label) or "An answer", quote=True)
     panes = "".join(
-        f'<figure><figcaption>{head}</figcaption><pre class="{kind}" dir="ltr">{text}</pre></figure>'
+        f"<figure><figcaption>{head}</figcaption>"
+        f'<pre class="{kind}" dir="ltr" tabindex="0">{text}</pre></figure>'
         for head, kind, text in (("left", "vp-left", left), ("target", "vp-target", right))
     )
     return (

@@ -143,6 +143,8 @@ class Column:
     """Smaller text after the value, made from the whole row: an interval or a count."""
     instead: Callable[[dict[str, Any]], str] | None = None
     """Text in place of the value where the whole row asks for it; '' where it does not."""
+    sort: str = ""
+    """Column of the frame by which it sorts, where its own is words; '': by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +245,8 @@ def _cell(column: Column, record: dict[str, Any]) -> str:
     instead = column.instead(record) if column.instead else ""
     shown = html.escape(instead or column.show(value))
     absent = bool(instead) or missing(value) or shown == UNAVAILABLE
-    raw = "" if missing(value) else html.escape(plain(value, 120), quote=True)
+    by = record[column.sort] if column.sort else value
+    raw = "" if missing(by) else html.escape(plain(by, 120), quote=True)
     if absent:
         shown = f'<span class="na">{shown}</span>'
     elif column.kind == "code":

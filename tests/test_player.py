@@ -52,6 +52,18 @@ def state(seen: Any) -> tuple[str, str, str]:
     )
 
 
+# In the page, since a state lasts shorter than a busy machine may take to ask for it.
+STOP_AT_2 = """() => {
+  const root = document.querySelector(".vp");
+  window.stopped = new Promise((done) => new MutationObserver((_, watch) => {
+    if (root.dataset.state !== "2") return;
+    watch.disconnect();
+    root.dispatchEvent(new KeyboardEvent("keydown", { key: " " }));
+    done(root.dataset.state);
+  }).observe(root, { attributes: true }));
+}"""
+
+
 def test_an_answer_is_played_by_keyboard(chromium: Any, tmp_path: Path) -> None:
     played = trace(Protocol.GOLF, "alpha\nbeta\ngamma\n", "ddAx<Esc>:s/q/q/<CR>ZZ")
     page = page_of(tmp_path, player(played, "beta!\ngamma\n", label="answer of t1"))
@@ -77,10 +89,9 @@ def test_an_answer_is_played_by_keyboard(chromium: Any, tmp_path: Path) -> None:
         shown.keyboard.press("End")
         assert state(seen)[1] == "ENDED"
         assert shown.text_content("kbd.vp-error") == "<CR>"
+        shown.evaluate(STOP_AT_2)
         shown.keyboard.press(" ")
-        shown.wait_for_selector(".vp[data-state='2']")
-        shown.keyboard.press(" ")
-        stopped = shown.evaluate("document.querySelector('.vp').dataset.state")
+        stopped = shown.evaluate("stopped")
         shown.wait_for_timeout(700)
         assert shown.evaluate("document.querySelector('.vp').dataset.state") == stopped != "15"
         shown.click("button[aria-label^='First']")

@@ -54,8 +54,8 @@ from vimlib.store import Writer, connect, replacing
 from vimlib.suites import build_suite
 
 TASKS, EPOCHS, ANSWERS = 1_000, 5, 20
-BY_RUN = ("attempts_scored", "attempts_priced", "failures_classified")
-"""Views of the grain of an attempt."""
+BY_RUN = ("attempts_joined", "attempts_scored", "answers_traced", "attempts_priced", "failures_classified")
+"""Views of the grain of an attempt, which reports ask for the runs that they show."""
 BARS = {"load": 120.0, "memory": 2e9, "a run more": 3.0, "query": 1.0}
 """Seconds and bytes on two cores at one million attempts."""
 BUILD = VimBuild("9.0.1378", hashlib.sha256(b"vim").hexdigest())

@@ -32,6 +32,8 @@ class Reply:
     drops: bool = False
     """The connection is closed without a word."""
     error: str = "it broke"
+    code: str | None = None
+    """Of an error."""
     headers: dict[str, str] = field(default_factory=dict)
     choices: bool = True
 
@@ -77,7 +79,7 @@ def chat_server(reply: Callable[[str], Reply | str]) -> Iterator[Server]:
         def answer(self, made: Reply, model: str) -> None:
             if made.status != 200:
                 body: dict[str, Any] = {
-                    "error": {"message": made.error, "type": "server_error", "code": None}
+                    "error": {"message": made.error, "type": "server_error", "code": made.code}
                 }
             else:
                 message = {"role": "assistant", "content": made.text}

@@ -138,6 +138,30 @@ def test_empty_null_refused_and_cut_replies_are_answers(suite: str, tmp_path: Pa
     assert (kept["t2"].stop_reason, kept["t3"].stop_reason) == ("content_filter", "max_tokens")
 
 
+def test_a_prompt_that_the_server_refuses_is_no_answer_of_the_model(suite: str, tmp_path: Path) -> None:
+    """Inspect puts the server's message in the model's place, as an output that was stopped."""
+    said = "This model's context is 8 tokens. However, you requested 9."
+
+    def reply(prompt: str) -> Reply:
+        # One model stops within its answer at the end of its context: these are its words.
+        cut = Reply("i" + "x" * 50, finish="length", usage=None)
+        refused = Reply(status=400, error=said, code="context_length_exceeded")
+        return [refused, cut][number(prompt) % 2] if "turn 1" not in prompt else Reply("x")
+
+    with chat_server(reply) as server:
+        [single] = ask(suite, tmp_path / "runs", at(server), limit=2)
+        turns = {"track": Track.MULTI, "state": TurnState.FRESH, "max_turns": 3}
+        [multi] = ask(suite, tmp_path / "runs", at(server), limit=1, **turns)
+    refused, cut = the_run(single).attempts
+    assert (refused.status, refused.stop_reason) == (AttemptStatus.PROVIDER_ERROR, "model_length")
+    assert refused.error == f"the provider refused the request (model_length): {said}"
+    assert (refused.completion, refused.keys, refused.source_correct) == (None, None, None)
+    assert (cut.status, cut.stop_reason, cut.source_correct) == (AttemptStatus.ANSWERED, "max_tokens", False)
+    [lost] = the_run(multi).attempts
+    assert (lost.status, lost.turns, lost.source_correct) == (AttemptStatus.PROVIDER_ERROR, ("x",), None)
+    assert lost.usage.total_tokens == 110
+
+
 # --- trouble
 
 
@@ -563,8 +587,15 @@ def test_the_recorded_runs_load_and_agree_with_their_logs(tmp_path: Path) -> Non
     assert {"seed", "fresh"} <= set(runs["suite_name"]) and runs["epochs"].max() == 2
     assert (runs["disagreements"] == 0).all()
     assert (runs["source_verdicts"] == runs["scored"]).all()
-    # A prompt over the model's context is refused by the server, and costs nothing.
-    assert set(attempts.loc[attempts["total_tokens"].isna(), "stop_reason"]) <= {"model_length"}
+    # A prompt over the model's context is refused by the server: it costs nothing and is no answer.
+    refused = attempts[attempts["stop_reason"] == "model_length"]
+    assert set(refused["run_id"]) == set(runs.loc[runs["suite_name"] == "fresh", "run_id"])
+    assert list(refused["run_id"].value_counts()) == [3, 3]
+    assert set(refused["status"]) == set(refused["failure_mode"]) == {"provider_error"}
+    assert refused["error"].str.contains("maximum context length is 8192 tokens").all()
+    assert attempts.loc[attempts["total_tokens"].isna(), "task_id"].isin(refused["task_id"]).all()
+    fresh = runs[runs["suite_name"] == "fresh"]
+    assert (fresh["provider_errors"] == 3).all() and (fresh["scored"] == 57).all()
     assert attempts["turns"].notna().sum() >= 10
 
 

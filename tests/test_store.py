@@ -5,9 +5,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
+import gzip
 import os
+import re
+import shutil
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 import textwrap
@@ -35,6 +39,8 @@ from vimlib.records import (
     VimErrorMessage,
 )
 from vimlib.store import Change, connect, query, replacing
+
+DATA = Path(__file__).parent / "data"
 
 
 @pytest.fixture
@@ -642,6 +648,55 @@ def test_another_version_of_the_tables_is_to_be_rebuilt(path: Path) -> None:
         pass
 
 
+def other_storage(path: Path, version: int) -> None:
+    """A store whose header says that it is written in another form: what a later DuckDB leaves."""
+    fill(path, make_suite(), make_run(make_suite()))
+    written = bytearray(path.read_bytes())
+    assert written[8:12] == b"DUCK"
+    written[12:20] = version.to_bytes(8, "little")
+    # The header begins with DuckDB's checksum over the rest of its 4,096 bytes.
+    checksum = 5381
+    for (word,) in struct.iter_unpack("<Q", written[8:4096]):
+        checksum ^= word * 0xBF58476D1CE4E5B9 % 2**64
+    written[:8] = checksum.to_bytes(8, "little")
+    path.write_bytes(written)
+
+
+@pytest.mark.parametrize("which", ["0.8.1", "later"])
+def test_a_database_of_another_duckdb_is_named_and_left_alone(path: Path, which: str) -> None:
+    if which == "later":
+        other_storage(path, 9_000)
+        said = rf"written by DuckDB {re.escape(duckdb.__version__)} .*9000.*install duckdb=="
+    else:
+        # A table of one number, as DuckDB 0.8.1 wrote it.
+        path.parent.mkdir(parents=True)
+        path.write_bytes(gzip.decompress((DATA / "duckdb-0.8.1.duckdb.gz").read_bytes()))
+        said = r"written by another DuckDB .*version number 51; .*its release"
+    before = path.read_bytes()
+    for use in (connect, lambda given: replacing(given).__enter__()):
+        with pytest.raises(store.OtherDuckDB, match=said) as caught:
+            use(path)
+        assert "\n" not in str(caught.value)
+        assert "delete it and load again" in str(caught.value)
+    assert path.read_bytes() == before
+    assert beside(path) == []
+
+
+def test_a_store_is_written_in_a_form_that_every_allowed_duckdb_reads(path: Path) -> None:
+    fill(path, make_suite(), make_run(make_suite()))
+    # 67 is the form of DuckDB 1.4, the oldest that pyproject.toml allows; later ones read it.
+    assert int.from_bytes(path.read_bytes()[12:20], "little") <= 67
+
+
+def test_a_damaged_store_is_not_taken_for_one_in_use(path: Path) -> None:
+    fill(path, make_suite())
+    damaged = bytearray(path.read_bytes())
+    damaged[3000] ^= 1
+    path.write_bytes(damaged)
+    with pytest.raises(store.NotAStore, match="does not match stored checksum.*delete it and load again"):
+        connect(path)
+
+
 def test_a_cut_store_is_named_and_left_alone(path: Path) -> None:
     suite = make_suite(tasks=500)
     fill(path, suite, make_run(suite))
@@ -661,11 +716,59 @@ def test_a_place_that_cannot_be_written_to_is_one_line(tmp_path: Path, place: st
     assert "\n" not in str(caught.value)
 
 
-def test_a_full_disk_is_one_line_and_changes_nothing(path: Path) -> None:
+def test_a_full_disk_is_one_line_and_changes_nothing(tmp_path: Path) -> None:
+    """A real file system of 14 MB, mounted where only the child sees it."""
+    disk, copy = tmp_path / "disk", tmp_path / "copy.duckdb"
+    disk.mkdir()
+    program = """
+        import os, pathlib, shutil, sys
+        from storing import fill, make_replay, make_run, make_suite
+        from vimlib.store import StoreError, connect, query, replacing
+        path, copy = pathlib.Path(sys.argv[1], "s.duckdb"), pathlib.Path(sys.argv[2])
+        suite = make_suite()
+        fill(path, suite, make_run(suite))
+        before = path.read_bytes()
+        try:
+            with replacing(path) as writer:
+                for batch in range(40):
+                    writer.add_replays(
+                        make_replay(f"r{batch}-{n}", final=os.urandom(50_000)) for n in range(20)
+                    )
+        except StoreError as error:
+            print(error)
+        assert path.read_bytes() == before
+        with connect(path) as con:
+            print(query(con, "run_overview")["passed"].to_list())
+        # Once there is room, what failed is done, and nothing of the failure is left.
+        fill(path, suite, make_run(suite, id="run-2"))
+        print(sorted(one.name for one in path.parent.iterdir()))
+        shutil.copy(path, copy)
+    """
+    if shutil.which("unshare") is None:
+        pytest.skip("needs unshare, to mount a small disk that nobody else sees")
+    mount = 'mount -t tmpfs -o size=14m none "$1" && exec "$0" -c "$2" "$1" "$3"'
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", mount, sys.executable, str(disk), textwrap.dedent(program), str(copy)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])},
+        timeout=120,
+        check=False,
+    )
+    if re.search(r"unshare|mount:", done.stderr):
+        pytest.skip(f"needs user namespaces and mounts in them: {done.stderr.strip()}")
+    assert done.stderr == ""
+    said, passed, left = done.stdout.splitlines()
+    assert "cannot write the store" in said and re.search("space|disk", said), said
+    assert (passed, left) == ("[4]", "['.s.duckdb.lock', 's.duckdb']")
+    with connect(copy) as con:
+        assert set(query(con, "run_overview")["run_id"]) == {"run-1", "run-2"}
+
+
+def test_a_limit_of_file_sizes_is_one_line_and_changes_nothing(path: Path) -> None:
     suite = make_suite()
     fill(path, suite, make_run(suite))
     before = path.read_bytes()
-    # A limit on the size of files stands for the disk.
     program = """
         import os, pathlib, resource, sys
         from storing import make_replay

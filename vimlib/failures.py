@@ -299,7 +299,9 @@ class _Case:
 
     @property
     def at_token_limit(self) -> bool:
-        return self.attempt.stop_reason in _TOKEN_LIMITS
+        # A prompt that was refused for its length has stopped no model.
+        answered = self.attempt.status is AttemptStatus.ANSWERED
+        return answered and self.attempt.stop_reason in _TOKEN_LIMITS
 
     @property
     def fenced(self) -> bool:
@@ -493,7 +495,8 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         FailureMode.PROVIDER_ERROR,
         Stage.ANSWER,
-        "The provider or its harness failed. Counted apart, never as a failure of the model.",
+        "The provider or its harness failed, or refused the request before anything was generated (a prompt "
+        "longer than the model's context, a filter). Counted apart, never as a failure of the model.",
         lambda case: (
             case.attempt.error or "the provider failed"
             if case.attempt.status is AttemptStatus.PROVIDER_ERROR
@@ -504,8 +507,8 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         FailureMode.TRUNCATED,
         Stage.ANSWER,
-        "The model was stopped by the token limit. In bench not if the fenced block that was taken was "
-        "closed.",
+        "The model was stopped within its answer by the token limit or the end of its context. In bench not "
+        "if the fenced block that was taken was closed.",
         _truncated,
     ),
     Rule(

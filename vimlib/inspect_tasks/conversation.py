@@ -19,6 +19,7 @@ from vimlib.inspect_tasks.playing import beside, confinement_of, in_one_line, wo
 from vimlib.inspect_tasks.prompts import multi_system, turn_user
 from vimlib.records import Outcome, Protocol, Replay, Task, TurnState
 from vimlib.replay import ReplayRequest, Standing, after_turn, beginning, replay_many, turn_requests
+from vimlib.runs.inspect_logs import refusal
 
 DONE = "DONE"
 """The answer that ends an edit."""
@@ -53,6 +54,9 @@ def turns(state: str = "fresh", max_turns: int = 8, show: str = "buffer", confin
             )
             state.output = await get_model().generate([system, message])
             state.messages += [message, *([state.output.message] if state.output.choices else [])]
+            if refusal(state.output) is not None:
+                # Nobody answered; an edit that did not come to its end is none of the model's.
+                break
             completion = state.output.completion if state.output.choices else ""
             keys = notation.extract(completion, Protocol.BENCH)
             if keys == DONE:

@@ -19,6 +19,7 @@ from vimlib.inspect_tasks.logged import NAME, logged_task
 from vimlib.inspect_tasks.playing import beside, confinement_of, in_one_line, workers
 from vimlib.judge import Verdict, judge
 from vimlib.records import Attempt, AttemptStatus, Protocol, Run, RunKind, Suite, Task, Track, TurnState
+from vimlib.runs.inspect_logs import refusal
 from vimlib.sandbox import Confinement
 from vimlib.solvers import solver_run
 
@@ -39,7 +40,7 @@ def replay(protocol: str | None = None, confined: bool = True) -> Scorer:
     that have a reference; `partial`, the likeness of final to target; `beats_diff`, a pass in fewer
     keys than the `diff` solver needs. A part that does not apply is NaN, which Inspect leaves out. The
     metadata says how the replay ended, with Vim's mode and last error. A replay that the harness spoilt is
-    unscored.
+    unscored, and so is a request that the provider refused: its message is no answer.
 
     `protocol`: golf or bench, where the sample does not say it itself. `confined`: false replays
     without confinement, for answers that you trust.
@@ -54,6 +55,9 @@ def replay(protocol: str | None = None, confined: bool = True) -> Scorer:
             return Score.unscored(
                 reason="no_start", explanation="the sample does not say from which buffer the edit starts"
             )
+        refused = refusal(state.output)
+        if refused is not None:
+            return Score.unscored(reason="provider_refused", explanation=refused)
         said = state.metadata.get(NAME) or {}
         rules = asked or Protocol(said.get("protocol", Protocol.GOLF))
         track = Track(said.get("track", Track.SINGLE))

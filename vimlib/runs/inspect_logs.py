@@ -44,6 +44,7 @@ from vimlib.suites import build_suite, created_from_id
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
+    from inspect_ai.model import ModelOutput
 
 
 class NotALog(RunError):
@@ -249,6 +250,8 @@ class _Sample:
     completion: str | None
     reasoning: str | None
     stop_reason: str | None
+    refusal: str | None
+    """What the provider said instead of an answer (`refusal`)."""
     seconds: float | None
     waiting_seconds: float | None
     error: str | None
@@ -428,6 +431,7 @@ def _sample(
         completion=output.completion if choices else None,
         reasoning=_reasoning(choices[0].message.content) if choices else None,
         stop_reason=output.stop_reason if choices else None,
+        refusal=refusal(output),
         seconds=output.time,
         waiting_seconds=None
         if sample.total_time is None or sample.working_time is None
@@ -439,6 +443,24 @@ def _sample(
         usage=tuple(_reported(model, one.model_dump()) for model, one in usage.items()),
         retries=retries,
     )
+
+
+_REFUSALS = frozenset({"model_length", "content_filter"})
+
+
+def refusal(output: ModelOutput) -> str | None:
+    """What the provider said in place of an answer when it refused the request; None: it did not.
+
+    Inspect turns the refusal of a prompt that is longer than the model's context, or that a filter
+    stopped, into an output like any other, with the provider's message in the model's place. A model that
+    was stopped while it answered, by its context or a filter, has used tokens; here none are reported.
+    """
+    if not output.choices or output.stop_reason not in _REFUSALS:
+        return None
+    if output.usage is not None and (output.usage.total_tokens or output.usage.output_tokens):
+        return None
+    said = " ".join(storable(output.completion).split())[:300]
+    return f"the provider refused the request ({output.stop_reason}){f': {said}' if said else ''}"
 
 
 def _reasoning(content: Any) -> str | None:
@@ -641,9 +663,13 @@ def _attempts(
     status = AttemptStatus.ANSWERED
     taken: str | None = None
     problems: list[str] = []
-    if sample.completion is not None:
+    completion = sample.completion
+    if sample.refusal is not None:
+        completion = None
+        error, status = sample.refusal, AttemptStatus.PROVIDER_ERROR
+    elif completion is not None:
         # Where a scorer failed there is an error and an answer; the answer is what counts here.
-        taken = keys.extract(sample.completion, protocol)
+        taken = keys.extract(completion, protocol)
         found = lone_surrogate(taken)
         if found is not None:
             taken = None
@@ -663,7 +689,7 @@ def _attempts(
         epoch=sample.epoch,
         attempt=1 + len(history),
         status=status,
-        completion=None if sample.completion is None else storable(sample.completion),
+        completion=None if completion is None else storable(completion),
         keys=taken,
         stop_reason=sample.stop_reason,
         error=error,

@@ -93,14 +93,15 @@ def _sync(path: Path) -> None:
 
 
 def _copy(path: Path, temporary: Path) -> None:
-    if path.with_name(f"{path.name}.wal").exists():
-        raise StoreBusy(
-            f"{path}: {path.name}.wal beside it holds changes that another program made and did not finish;"
-            " open and close the store there, or delete both files and load again"
-        )
+    unfinished = path.with_name(f"{path.name}.wal")
     # Held open while it is copied, so that a program that writes to it is found out.
     con = attach(path)
     try:
+        if unfinished.exists():
+            raise StoreBusy(
+                f"{path}: {unfinished.name} beside it holds changes that another program made and did not"
+                " finish; open and close the store there, or delete both files and load again"
+            )
         shutil.copyfile(path, temporary)
         shutil.copymode(path, temporary)
     finally:
@@ -117,8 +118,8 @@ def replacing(path: Path, *, wait_seconds: float = 5.0) -> Iterator[Writer]:
     changed nothing leaves the very same file. Readers are never locked out.
 
     The folder is made where it is missing. A second load of the same store waits
-    `wait_seconds` for the first and then raises `StoreBusy`. Raises `NotAStore` or
-    `StoreOutdated` where the file is there and is not one of ours, `BadRows` where what was
+    `wait_seconds` for the first and then raises `StoreBusy`. Raises `NotAStore`,
+    `OtherDuckDB` or `StoreOutdated` where the file is there and cannot be used, `BadRows` where what was
     added contradicts itself, `StoreError` where the folder cannot be written to.
     """
     path = Path(os.path.realpath(path))

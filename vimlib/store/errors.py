@@ -21,6 +21,10 @@ class NotAStore(StoreError):
     """The file is not a DuckDB database, or not one of ours."""
 
 
+class OtherDuckDB(StoreError):
+    """A DuckDB wrote the file that this one cannot read."""
+
+
 class StoreOutdated(StoreError):
     """The tables are of another version of vimlib."""
 

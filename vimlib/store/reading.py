@@ -36,7 +36,7 @@ from vimlib.records import (
     VimBuild,
     VimErrorMessage,
 )
-from vimlib.store.errors import NotAStore, StoreBusy, StoreMissing, StoreOutdated, UnknownView
+from vimlib.store.errors import NotAStore, OtherDuckDB, StoreBusy, StoreMissing, StoreOutdated, UnknownView
 from vimlib.store.text import decode_text, encode_text
 
 _NOT_COLUMNS_OF_RUNS = {"id", "attempts", "created", "sources"}
@@ -92,8 +92,13 @@ VIEWS = (
 )
 """The views in `views/`, each after those that it reads."""
 
-# Nothing is fetched from the network behind the user's back; what the store needs is built in.
-CONFIG: dict[str, Any] = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+CONFIG: dict[str, Any] = {
+    # Nothing is fetched from the network behind the user's back; what the store needs is built in.
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    # The oldest DuckDB that pyproject.toml allows: machines with different ones can share a store.
+    "storage_compatibility_version": "v1.4.0",
+}
 
 
 def opened(path: str = ":memory:") -> duckdb.DuckDBPyConnection:
@@ -195,10 +200,12 @@ def attach(path: Path) -> duckdb.DuckDBPyConnection:
     except duckdb.Error as error:
         con.close()
         reason = str(error).splitlines()[0]
-        if "lock" in reason.lower():
+        if re.search(r"\block\b", reason.lower()):
             raise StoreBusy(
                 f"{path}: another program has it open for writing; close it there and try again"
             ) from error
+        if re.search(r"version number \d+, but we can only read", reason):
+            raise OtherDuckDB(_of_other_duckdb(path, reason)) from error
         raise NotAStore(
             f"{path}: not a DuckDB database that this vimlib can read ({reason});"
             " if it is an old store, delete it and load again, else give another path"
@@ -215,6 +222,23 @@ def attach(path: Path) -> duckdb.DuckDBPyConnection:
     return con
 
 
+def _of_other_duckdb(path: Path, reason: str) -> str:
+    """What to do about a file whose storage is of another version; it is left as it is."""
+    with path.open("rb") as file:
+        # The writer's release stands behind three counts of 8 bytes and its flags, where it is told at all.
+        writer = file.read(84)[52:].split(b"\0")[0].decode("ascii", "replace")
+    numbers = "; ".join(re.findall(r"version number \d+|versions? (?:between )?\d+(?: and \d+)?", reason))
+    known = re.fullmatch(r"v([\w.+-]+)", writer)
+    by, install = (
+        (f"DuckDB {known[1]}", f"duckdb=={known[1]}") if known else ("another DuckDB", "its release")
+    )
+    return (
+        f"{path}: written by {by} in a form that DuckDB {duckdb.__version__} of this environment cannot read"
+        f" ({numbers}); install {install} to read it, or, if it is a store of vimlib, delete it and load"
+        " again, everything in it comes from the sources"
+    )
+
+
 def connect(path: str | Path, *, with_errata: bool = False) -> duckdb.DuckDBPyConnection:
     """A read-only connection to the store as it is now.
 
@@ -224,7 +248,7 @@ def connect(path: str | Path, *, with_errata: bool = False) -> duckdb.DuckDBPyCo
     views of their own; they vanish with it. `with_errata`: tasks that cannot be judged fairly count
     too.
 
-    Raises `StoreMissing`, `NotAStore`, `StoreOutdated`, or `StoreBusy` where another program
+    Raises `StoreMissing`, `NotAStore`, `OtherDuckDB`, `StoreOutdated`, or `StoreBusy` where another program
     holds the file open for writing.
     """
     path = Path(os.path.realpath(path))

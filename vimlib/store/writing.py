@@ -54,6 +54,10 @@ class Change(StrEnum):
     """It was there with other content."""
 
 
+_HELD_BYTES = 32 * 2**20
+"""What a load may have written and DuckDB still hold in memory; then it goes into the copy of the store."""
+
+
 def _plain(value: Any) -> Any:
     """A setting as JSON can say it; what JSON has no word for becomes its text."""
     if value is None or isinstance(value, bool | int | str):
@@ -90,7 +94,7 @@ class Writer:
         self._con = opened(str(path))
         self.changed = new
         """Whether the store now differs from the one that the load began with."""
-        # One transaction: by themselves these are hundreds, each waiting for the disk.
+        # Few transactions: by themselves these are hundreds, each waiting for the disk.
         self._con.begin()
         if new:
             self._con.execute(sql("schema.sql"))
@@ -527,6 +531,7 @@ class Writer:
         self._touched.add(run_id)
         self._suites_changed |= suites_changed
         self._forget_sources("runs")
+        self._settle()
 
     def replays(self, keys: Iterable[str]) -> dict[str, Replay]:
         """The replays that the store has already, by key."""
@@ -545,6 +550,16 @@ class Writer:
 
         types = self._types[table]
         return pa.table({name: column(name, kind) for name, kind in types.items()})
+
+    def _settle(self) -> None:
+        """Let go of rows that were written, once they are many: DuckDB holds those of an open transaction
+        in memory, uncompressed. Nobody sees the file yet, so nothing takes effect by this."""
+        held = "SELECT sum(memory_usage_bytes) FROM duckdb_memory() WHERE tag = 'IN_MEMORY_TABLE'"
+        if one_row(self._con, held)[0] < _HELD_BYTES:
+            return
+        self._con.commit()
+        self._con.execute("CHECKPOINT")
+        self._con.begin()
 
     def _insert(self, what: str, table: str, rows: pa.Table) -> None:
         if table in KEYS:
@@ -582,6 +597,7 @@ class Writer:
         for table, rows in tables.items():
             self._insert(what, table, rows)
         self.changed = True
+        self._settle()
         return Change.REPLACED if known else Change.ADDED
 
     def _same(self, table: str, key: str, value: str, rows: pa.Table, *, ignore: tuple[str, ...]) -> bool:
@@ -607,6 +623,7 @@ class Writer:
         if rows.num_rows:
             self._insert(table, table, rows)
             self.changed = True
+            self._settle()
         return int(rows.num_rows)
 
     def _merge(
@@ -637,6 +654,7 @@ class Writer:
             self._insert(table, table, fresh)
             self.changed = True
         self._con.execute("DROP TABLE different")
+        self._settle()
         return int(fresh.num_rows)
 
     def _add_source(self, kind: str, sha256: str, name: str) -> None:

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import fsspec
 import pytest
 from storing import FAIL, PASS, VIM, fill, judge, make_attempt, make_replay, make_run, make_suite, sha256
 
 from vimlib import cli, store
-from vimlib.load import load
+from vimlib.load import RowKind, load
 from vimlib.records import Cost, CostGap, CostKind, Outcome, Run, RunSource
 from vimlib.store import Change, SharedRun, StoreError, export_runs, import_runs, replacing
 from vimlib.store.parquet import folder_name
@@ -344,6 +345,76 @@ def test_a_place_that_cannot_be_written_is_one_line(little: Path, tmp_path: Path
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="cannot write the folder of a run"):
         export(little, tmp_path / "file" / "out")
+
+
+# --- among other results, and elsewhere
+
+
+def test_a_load_takes_exported_runs_with_their_verdicts(little: Path, tmp_path: Path) -> None:
+    results, copy = tmp_path / "results", tmp_path / "copy.duckdb"
+    with_run(little, "other", tasks=["t3"], logs=["z.eval"])
+    good, bad = export(little, results / "shared")
+    cut(bad.folder)
+    (results / "notes.json").write_text('{"by": 1}')
+    [shared, half, notes] = sorted(
+        load(copy, [], [results], [], progress=False).rows, key=lambda row: (row.rejected or "", row.source)
+    )
+    assert (shared.kind, shared.format, shared.run_id) == (RowKind.SHARED, "Parquet", good.run_id)
+    assert (shared.attempts, shared.new, shared.change) == (good.attempts, good.attempts, Change.ADDED)
+    assert {"half a run" in (half.rejected or ""), "half a run" in (notes.rejected or "")} == {True, False}
+    assert "JSON of another kind" in f"{half.rejected} {notes.rejected}"
+    before = copy.read_bytes()
+    again = load(copy, [], [good.folder], [], progress=False)
+    assert [(row.new, row.change) for row in again.rows] == [(0, Change.UNCHANGED)]
+    assert (again.replays, copy.read_bytes()) == (0, before)
+    import_runs(tmp_path / "imported.duckdb", [good.folder])
+    assert {**rows(copy), "sources": []} == {**rows(tmp_path / "imported.duckdb"), "sources": []}
+
+
+def test_runs_travel_through_an_object_store(
+    little: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    storage = fsspec.filesystem("memory")
+    url, copy = f"memory://{tmp_path.name}/shared", tmp_path / "copy.duckdb"
+    put: list[str] = []
+    sent = storage.put_file
+
+    def put_file(_: object, here: str, there: str) -> None:
+        put.append(Path(there).name)
+        sent(here, there)
+
+    monkeypatch.setattr(type(storage), "put_file", put_file)
+    assert command("export", "--database", little, url) == 0
+    assert "added" in capsys.readouterr().out
+    assert put[-1] == "run.json", "what promises the others comes last"
+    put.clear()
+    assert command("export", "--database", little, url) == 0
+    assert "unchanged" in capsys.readouterr().out and not put
+    assert command("import", "--database", copy, url) == 0
+    assert rows(copy) == rows(little)
+
+    # The run grows, as when it is resumed; a reader that comes is replaced leaves it out.
+    capsys.readouterr()
+    [folder] = storage.ls(f"/{tmp_path.name}/shared", detail=False)
+    with_run(little, "other", tasks=["t3"], logs=["z.eval"])
+    assert command("export", "--database", little, url) == 0
+    outcomes = [line.split()[-1] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert sorted(outcomes) == ["added", "unchanged"]
+    storage.rm_file(f"{folder}/scores.parquet")
+    fresh = tmp_path / "elsewhere"
+    fresh.mkdir()
+    monkeypatch.chdir(fresh)
+    assert command("import", "--database", fresh / "s.duckdb", url) == 3
+    said = capsys.readouterr()
+    assert "half a run, scores.parquet cannot be read" in said.err and "added" in said.out
+    assert command("load", "--database", fresh / "l.duckdb", "--solver", "noop", url) == 3
+    said = capsys.readouterr()
+    assert "Parquet" in said.out and "half a run" in said.err
+    assert rows(fresh / "l.duckdb", "runs") == rows(fresh / "s.duckdb", "runs")
+    assert command("import", "--database", copy, f"memory://{tmp_path.name}/nothing") == 3
+    assert "no .csv, .eval" in capsys.readouterr().err
+    storage.rm(f"/{tmp_path.name}", recursive=True)
 
 
 # --- the commands

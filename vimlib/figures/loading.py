@@ -16,6 +16,7 @@ from vimlib.figures.tables import Column, Table, blank, count, missing, percent,
 KINDS = {
     "suite": "Suites of tasks",
     "run": "Runs from files",
+    "shared": "Runs from Parquet, with the verdicts of the store that exported them",
     "published": "Results as published, without answers: nothing to replay",
     "solver": "Runs of solvers, made here",
 }
@@ -28,10 +29,11 @@ def _numbers(rows: pd.DataFrame) -> tuple[int, int, int, int]:
     """Suites, runs from files, runs of solvers, rejected."""
     good = rows[rows["rejected"].isna()]
     kinds = good["kind"].astype(str)
+    from_files = good.loc[kinds.isin(["run", "shared"]), "run_id"].fillna("")
     return (
         int((kinds == "suite").sum()),
         # A retried run stands in several files; a frame of old has no ids.
-        int(good.loc[kinds == "run", "run_id"].fillna("").map(lambda id: id or object()).nunique()),
+        int(from_files.map(lambda id: id or object()).nunique()),
         int((kinds == "solver").sum()),
         int(rows["rejected"].notna().sum()),
     )

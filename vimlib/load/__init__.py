@@ -19,7 +19,7 @@ from pathlib import Path
 from vimlib.failures import classify
 from vimlib.judge import Judged, judge
 from vimlib.load.gathering import Gathered, stored_runs
-from vimlib.load.rows import LoadedRow, RowKind, published_row, run_rows, suite_row
+from vimlib.load.rows import LoadedRow, RowKind, published_row, run_rows, shared_row, suite_row
 from vimlib.prices import PriceFile, costs_of
 from vimlib.records import (
     Attempt,
@@ -37,7 +37,7 @@ from vimlib.repair import Failed, mend
 from vimlib.replay import find_vim, fingerprint
 from vimlib.sandbox import Confinement
 from vimlib.solvers import SOLVER_SETTINGS, SOLVERS, solver_run, solver_run_id
-from vimlib.store import replacing
+from vimlib.store import Change, merge_folders, replacing
 
 __all__ = [
     "FLOOR",
@@ -65,7 +65,7 @@ class LoadResult:
     """What one load did."""
 
     rows: tuple[LoadedRow, ...]
-    """Suites, then rejected sources, then published results, then runs, then solvers."""
+    """Suites, rejected sources, published results, runs, solvers, then runs from Parquet."""
     problems: tuple[str, ...]
     """A line for each single answer that could not be taken as it stands."""
     notes: tuple[str, ...]
@@ -114,7 +114,8 @@ def load(
     """Read suites and sources, judge all answers and those of the solvers, store the outcome.
 
     `suites`: built-in names or files. `sources`: files or folders with runs; one that answers a
-    built-in suite, or carries its own tasks, brings that suite with it. `solvers`: names
+    built-in suite, or carries its own tasks, brings that suite with it. A run that another store exported
+    comes with its verdicts and is not judged here. `solvers`: names
     from `SOLVERS`, each run on every suite under every protocol that the suite is meant for.
     `cache`: file of kept replays, None for none. `progress`: show a bar on standard error, or
     in the notebook. `prices`: the user's own, for models that no list knows (`prices.cost_of`).
@@ -131,7 +132,7 @@ def load(
         reading.find(Path(path))
     reading.read()
     stored = reading.join(database)
-    if not reading.suites and not reading.published:
+    if not reading.suites and not reading.published and not reading.folders:
         why = "; ".join(row.rejected or "" for row in reading.rejected) or "no suite was given"
         raise NothingToLoad(
             f"nothing to load: {why}; expected a suite (--suite) or a log that carries its tasks"
@@ -183,6 +184,13 @@ def load(
             if judged.run.kind is RunKind.MODEL:
                 writer.add_costs(judged.run, costs_of(judged.run, prices))
             writer.add_failures(judged.run, failures[judged.run.id])
+        shared = merge_folders(writer, reading.folders)
+    for one in shared:
+        reading.notes += one.notes
+    if any(one.change not in (None, Change.UNCHANGED) for one in shared):
+        reading.notes.append(
+            "runs from Parquet keep the verdicts of the store that exported them; nothing was replayed"
+        )
     own = {run.id for run in solved}
     rows = [
         *(suite_row(suite, change) for suite, change in zip(reading.suites, suite_changes, strict=True)),
@@ -203,6 +211,7 @@ def load(
                 formats=reading.formats,
             )
         ),
+        *map(shared_row, shared),
     ]
     return LoadResult(
         rows=tuple(rows),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from vimlib.load.rows import LoadedRow, RowKind
+from vimlib.load.rows import LoadedRow, RowKind, shared_row
 from vimlib.records import (
     PublishedResult,
     Run,
@@ -20,7 +20,7 @@ from vimlib.records import (
     VimlibError,
 )
 from vimlib.runs import SeenTask, find_sources, join_lineages, match_suite, read_runs, sources_of
-from vimlib.store import StoreMissing, connect, read_run
+from vimlib.store import NOTE, RunFolder, StoreMissing, connect, is_run_folder, read_folders, read_run
 from vimlib.suites import BUILT_IN, build_suite, fetched_names, holds_tasks, load_suite
 
 
@@ -46,7 +46,10 @@ class Gathered:
         self.notes: list[str] = []
         self.formats: dict[str, str] = {}
         """What a file is, in words, by its hash."""
+        self.folders: list[RunFolder] = []
+        """Runs that `vimlib export` wrote, judged already."""
         self._files: list[Path] = []
+        self._shared: list[Path] = []
         self._carried: list[Suite] = []
         self._at_hand = self._known_suites()
 
@@ -68,20 +71,34 @@ class Gathered:
             self._reject(str(given), RowKind.SUITE, error)
 
     def find(self, path: Path) -> None:
-        """Find files; a suite among them is there before any run is read, wherever it lies."""
+        """Find files; a suite among them is there before any run is read, wherever it lies.
+
+        Folders of exported runs among them are taken as a whole.
+        """
+        if is_run_folder(path):
+            self._share(path)
+            return
         try:
             files = find_sources([path])
         except VimlibError as error:
             self._reject(str(path), RowKind.RUN, error)
             return
         for file in files:
-            if holds_tasks(file):
+            if file.name == NOTE and is_run_folder(file.parent):
+                self._share(file.parent)
+            elif holds_tasks(file):
                 self.suite(file)
             elif file not in self._files:
                 self._files.append(file)
 
+    def _share(self, folder: Path) -> None:
+        if folder.resolve() not in {one.resolve() for one in self._shared}:
+            self._shared.append(folder)
+
     def read(self) -> None:
         """Read the files that were found."""
+        self.folders, unusable = read_folders(self._shared)
+        self.rejected += [shared_row(one) for one in unusable]
         for file in self._files:
             try:
                 contents = read_runs(file, self._candidates())

@@ -17,7 +17,7 @@ from vimlib.records import (
     Suite,
 )
 from vimlib.runs import sources_of
-from vimlib.store import Change
+from vimlib.store import Change, SharedRun
 
 
 class RowKind(StrEnum):
@@ -27,6 +27,8 @@ class RowKind(StrEnum):
     RUN = "run"
     PUBLISHED = "published"
     """Results that somebody published, without answers."""
+    SHARED = "shared"
+    """A run that another store exported, with its verdicts."""
     SOLVER = "solver"
     """A run that the load made itself, with a solver."""
 
@@ -138,3 +140,20 @@ def run_rows(
             change=change,
             format=None if own else formats.get(sha256 or ""),
         )
+
+
+def shared_row(shared: SharedRun) -> LoadedRow:
+    """The row of a folder that `vimlib export` wrote."""
+    taken = shared.change is not None
+    return LoadedRow(
+        source=shared.folder.name if taken else str(shared.folder),
+        kind=RowKind.SHARED,
+        name=shared.name,
+        suite=shared.suite,
+        attempts=shared.attempts,
+        new=(0 if shared.change is Change.UNCHANGED else shared.attempts) if taken else None,
+        run_id=shared.run_id,
+        change=shared.change,
+        format="Parquet",
+        rejected=shared.rejected,
+    )

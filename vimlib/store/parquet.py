@@ -110,7 +110,7 @@ class SharedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class _Folder:
+class RunFolder:
     """A folder that was found whole."""
 
     path: Path
@@ -152,8 +152,22 @@ def import_runs(database: Path, places: Iterable[Path]) -> list[SharedRun]:
     has already stay as they are, with a note where they differ, and so does a cost that is known.
     Where no folder is good the store is not touched, nor made. Raises what `replacing` raises.
     """
+    good, rows = read_folders(places)
+    if good:
+        with replacing(database) as writer:
+            rows += merge_folders(writer, good)
+    return rows
+
+
+def is_run_folder(path: Path) -> bool:
+    """Whether a folder is that of a run, as `export_runs` writes it, whole or not."""
+    return path.is_dir() and _looks_like_run(path)
+
+
+def read_folders(places: Iterable[Path]) -> tuple[list[RunFolder], list[SharedRun]]:
+    """The folders of runs at these places that are whole, and a rejected row for each that is not."""
     rows: list[SharedRun] = []
-    good: list[_Folder] = []
+    good: list[RunFolder] = []
     with contextlib.closing(_scratch()) as scratch:
         for place in places:
             try:
@@ -166,10 +180,12 @@ def import_runs(database: Path, places: Iterable[Path]) -> list[SharedRun]:
                     good.append(_checked(scratch, path))
                 except StoreError as error:
                     rows.append(SharedRun(path, rejected=str(error)))
-    if good:
-        with replacing(database) as writer:
-            rows += [_merged(writer, folder) for folder in good]
-    return rows
+    return good, rows
+
+
+def merge_folders(writer: Writer, folders: Iterable[RunFolder]) -> list[SharedRun]:
+    """Merge folders that were read (`read_folders`) into the store that is being written."""
+    return [_merged(writer, folder) for folder in folders]
 
 
 def folder_name(run_id: str) -> str:
@@ -343,7 +359,7 @@ def _version(path: Path) -> int:
     return version if isinstance(version, int) else 0
 
 
-def _checked(scratch: duckdb.DuckDBPyConnection, path: Path) -> _Folder:
+def _checked(scratch: duckdb.DuckDBPyConnection, path: Path) -> RunFolder:
     """A folder that is whole, of this version, and contradicts itself in nothing.
 
     Raises `NotARunFolder`, `RunFolderIncomplete`, `StoreOutdated`, `BadRows`.
@@ -384,7 +400,7 @@ def _checked(scratch: duckdb.DuckDBPyConnection, path: Path) -> _Folder:
             scratch.rollback()
 
 
-def _consistent(con: duckdb.DuckDBPyConnection, path: Path, run_id: str) -> _Folder:
+def _consistent(con: duckdb.DuckDBPyConnection, path: Path, run_id: str) -> RunFolder:
     """The one run of a scratch database. Raises `BadRows`."""
     heads = con.execute(
         "SELECT suite_hash, r.name, s.name, (SELECT count(*) FROM attempts)"
@@ -407,10 +423,10 @@ def _consistent(con: duckdb.DuckDBPyConnection, path: Path, run_id: str) -> _Fol
         (foreign,) = one_row(con, f"SELECT count(*) FROM {table} WHERE ({own[table]}) IS NOT TRUE")
         if foreign:
             raise BadRows(f"{path}: {foreign} rows of {table} belong to another run than {run_id!r}")
-    return _Folder(path, run_id, suite_hash, decode_text(name), decode_text(suite), attempts)
+    return RunFolder(path, run_id, suite_hash, decode_text(name), decode_text(suite), attempts)
 
 
-def _merged(writer: Writer, folder: _Folder) -> SharedRun:
+def _merged(writer: Writer, folder: RunFolder) -> SharedRun:
     """Merge one good folder. Only a run that is not rejected leaves anything in the store."""
     con = writer.connection
     row = SharedRun(folder.path, decode_text(folder.run_id), folder.name, folder.suite, folder.attempts)

@@ -16,6 +16,7 @@ from vimlib import store
 from vimlib.analysis import overview
 from vimlib.figures import Column, Table, Tile, canvas, charts, loading, plain, section, tables, tiles
 from vimlib.figures import overview as show
+from vimlib.figures.tables import percent
 from vimlib.load import LoadedRow, RowKind
 from vimlib.records import AttemptStatus, Outcome, Protocol, RunKind
 
@@ -102,6 +103,19 @@ def every_part(con: object, runs: pd.DataFrame) -> list[object]:
 
 def markup(part: object) -> str:
     return part._repr_html_()  # type: ignore[attr-defined]
+
+
+def test_tiers_give_both_readings_where_there_are_errors(con: object, runs: pd.DataFrame) -> None:
+    slug, rows = first(runs)
+    tiers = overview.by_tier(con)  # type: ignore[arg-type]
+    [lost] = tiers[tiers["errors"] > 0].to_dict("records")
+    shown = markup(show.tier_picture(tiers, rows, slug))
+    of = lost["scored"] + 1
+    rate = percent(lost["passed"] / of)
+    assert "Errors are left out. Counted as failures:" in shown
+    assert f"tier {lost['tier']} {rate} of {of}, 1 lost or unscored" in shown
+    whole = rows[rows["run_id"] != lost["run_id"]]
+    assert "Counted as failures" not in markup(show.tier_picture(tiers, whole, slug))
 
 
 # --- text from outside

@@ -279,7 +279,26 @@ def tier_picture(tiers: pd.DataFrame, rows: pd.DataFrame, slug: str) -> Picture 
             for row in lines
         )
         + ".",
+        note=_tiers_with_errors(cells, rows, names),
     )
+
+
+def _tiers_with_errors(
+    cells: dict[tuple[str, int], dict[str, Any]], rows: pd.DataFrame, names: dict[str, str]
+) -> str:
+    """The other reading of each rate that errors change, for the note of the picture; '' where none are."""
+    found = []
+    for row in drawn(rows):
+        run = str(row["run_id"])
+        lost = [cell for (of, _), cell in sorted(cells.items()) if of == run and cell["errors"]]
+        if lost:
+            tiers = "; ".join(
+                f"tier {cell['tier']} {percent(cell['pass_rate_with_errors'])} of"
+                f" {cell['scored'] + cell['errors']:,}, {cell['errors']:,} lost or unscored"
+                for cell in lost
+            )
+            found.append(f"{names[run]}: {tiers}")
+    return f"Errors are left out. Counted as failures: {'. '.join(found)}." if found else ""
 
 
 def _tier_headline(tiers: pd.DataFrame, rows: pd.DataFrame, names: dict[str, str]) -> str:

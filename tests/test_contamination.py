@@ -72,6 +72,7 @@ def test_keys_that_say_something_else_are_not(one: str, other: str) -> None:
 
 
 def test_both_notations_are_spelt_the_same() -> None:
+    assert normal("<fd-6d>f,l<FD-35>df)ZZ") == normal("f,ldf)ZZ"), "keys that a recorder put in"
     assert normal("A << <Esc>ZZ", Protocol.BENCH) == normal("A < <Esc>ZZ", Protocol.GOLF)
 
 

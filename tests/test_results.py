@@ -248,6 +248,15 @@ def test_phantom_keys_are_stripped_from_recorded_keys_and_counted(tmp_path: Path
     path = write_lines(tmp_path / "human.jsonl", {"task_id": "one", "keys": recorded, "protocol": "golf"})
     [attempt] = runs.read_runs(path, [BENCH]).runs[0].attempts
     assert (attempt.keys, attempt.raw_keys, attempt.raw_keystrokes) == ("f,ldf)ZZ", recorded, 10)
+    written = write(tmp_path / "written.json", {"one": recorded, "two": "rbZZ"})
+    [one, two] = runs.read_runs(written, [BENCH], protocol=Protocol.GOLF).runs[0].attempts
+    assert (one.keys, one.completion, one.raw_keys, one.raw_keystrokes) == (
+        "f,ldf)ZZ",
+        recorded,
+        recorded,
+        10,
+    )
+    assert (two.keys, two.raw_keys, two.raw_keystrokes) == ("rbZZ", None, None)
     said = {"task_id": "one", "completion": recorded, "protocol": "golf"}
     [generated] = runs.read_runs(write_lines(tmp_path / "model.jsonl", said), [BENCH]).runs[0].attempts
     assert (generated.keys, generated.raw_keys) == (recorded, None)

@@ -119,12 +119,15 @@ def send_folders(folders: Iterable[Path], url: str) -> None:
     RemoteUnwritable.
     """
     import fsspec
+    from fsspec.asyn import AsyncFileSystem
 
     try:
         system, root = fsspec.core.url_to_fs(url)
         for folder in folders:
             there = f"{root.rstrip('/')}/{folder.name}"
-            system.makedirs(there, exist_ok=True)
+            # Object stores have no folders, and theirs would make a bucket that is missing or misspelt.
+            if not isinstance(system, AsyncFileSystem):
+                system.makedirs(there, exist_ok=True)
             if system.exists(f"{there}/{_LAST}"):
                 system.rm_file(f"{there}/{_LAST}")
             parts = sorted(folder.iterdir(), key=lambda part: (part.name == _LAST, part.name))

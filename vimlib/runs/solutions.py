@@ -2,7 +2,7 @@
 
 vimbench's demo has such a file, and it is what a person or a program other than a model
 writes. Nobody generated these answers, so they are runs of solvers. The keys are taken
-as they stand.
+as they stand, but for the phantom keys that newer Vims record, which nobody typed.
 """
 
 from __future__ import annotations
@@ -115,13 +115,16 @@ def read(
 
 
 def _attempt(task_id: str, answer: str) -> Attempt:
+    stripped = keys.without_phantoms(answer)
     attempt = Attempt(
         task_id=task_id,
         epoch=1,
         attempt=1,
         status=AttemptStatus.ANSWERED,
         completion=storable(answer),
-        keys=answer,
+        keys=stripped.clean,
+        raw_keys=storable(answer) if stripped.phantoms else None,
+        raw_keystrokes=stripped.raw_keystrokes if stripped.phantoms else None,
     )
     found = lone_surrogate(answer)
     if found is None:

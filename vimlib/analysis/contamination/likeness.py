@@ -42,8 +42,10 @@ TYPED = 4
 def normal(keys: str, protocol: Protocol = Protocol.GOLF) -> tuple[str, ...]:
     """Keys in one spelling: one name a key, short names of ex commands, every way to save and quit `<save>`.
 
-    What cannot be said in golf's notation is split as it stands.
+    What cannot be said in golf's notation is split as it stands. Keys that nobody typed, which newer Vims
+    record in a published solution, are left out.
     """
+    keys = notation.without_phantoms(keys).clean
     try:
         golf = notation.translate(keys, protocol, Protocol.GOLF)
     except VimlibError:

@@ -40,16 +40,19 @@ def traced(con: store.Connection, runs: Collection[str] = ()) -> pd.DataFrame:
     Grain and columns: view `answers_traced`, those with `scored`; `runs` are the ids of the models' runs,
     none: all. Raises UnknownRun.
     """
-    frame = store.query(con, "answers_traced")
-    unknown = sorted(set(runs) - set(frame["run_id"]))
+    known = store.query(con, "run_conditions")
+    models = known[known["kind"] == "model"]
+    unknown = sorted(set(runs) - set(known["run_id"]))
     if unknown:
-        known = ", ".join(sorted(frame.loc[frame["kind"] == "model", "run_id"].unique())[:5]) or "none"
+        some = ", ".join(sorted(models["run_id"])[:5]) or "none"
         raise UnknownRun(
-            f"no run {unknown[0]!r} in the store; there are {known}: correct the parameter `runs`"
+            f"no run {unknown[0]!r} in the store; there are {some}: correct the parameter `runs`"
         )
-    wanted = (frame["kind"] == "model") & (frame["run_id"].isin(list(runs)) if runs else True)
-    floor = (frame["kind"] == "solver") & (frame["name"] == "diff")
-    return frame[frame["scored"].astype(bool) & (wanted | floor) & (frame["track"] != "multi")]
+    wanted = models[models["run_id"].isin(list(runs))] if runs else models
+    floor = known[(known["kind"] == "solver") & (known["name"] == "diff")]
+    chosen = pd.concat([wanted, floor])
+    asked = list(chosen.loc[chosen["track"] != "multi", "run_id"])
+    return store.query(con, "answers_traced", run_id=asked, scored=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,8 +124,17 @@ def test_a_failing_report_leaves_latest_tells_somebody_and_says_so_in_the_log(
         (WAITS, ("--cell-seconds", "2"), "CellTimeoutError"),
         ("import os\nos.kill(os.getpid(), 9)", (), "the kernel was killed .signal 9., as the system does"),
         ("%run nosuch.py", (), "nosuch.py"),
+        ("%cd nosuch", (), "FileNotFoundError"),
+        ("exit()", (), "CellExits"),
     ],
-    ids=["out of memory", "hanging cell", "killed kernel", "failing magic"],
+    ids=[
+        "out of memory",
+        "hanging cell",
+        "killed kernel",
+        "failing magic",
+        "no such folder",
+        "cell that exits",
+    ],
 )
 def test_each_way_to_fail_ends_in_one_line_and_its_code(
     project: Path, capsys: pytest.CaptureFixture[str], cell: str, options: tuple[str, ...], cause: str

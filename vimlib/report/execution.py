@@ -143,9 +143,14 @@ def _stopped_at(executed: Path, *, died: bool = False) -> tuple[int, str]:
 
 
 def _said(executed: Path, cell: int) -> str:
-    """What a cell without a traceback said of its failure: a magic's last words on the error stream."""
+    """What a cell without a traceback said of its failure: a magic's last words on the error stream, or
+    with what SystemExit it ended, which IPython follows by advice for people."""
     outputs = _own_cells(executed)[cell - 1].get("outputs", [])
     for output in reversed(outputs):
+        if output["output_type"] == "stream" and (
+            ended := re.findall(r"^SystemExit\b.*", _text(output["text"]), flags=re.M)
+        ):
+            return _one_line(ended[-1])
         if output["output_type"] == "error":
             return _one_line(f"{output['ename']}: {output['evalue']}")
         if output["output_type"] == "stream" and output["name"] == "stderr" and _text(output["text"]).strip():

@@ -11,6 +11,7 @@ any lines.
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import re
 import shlex
@@ -28,6 +29,8 @@ from test_runs import make_log
 import vimlib
 from vimlib import cli
 from vimlib.cli import reports
+from vimlib.report.execution import execute
+from vimlib.report.kernel import Watch
 
 PROJECT = Path(__file__).resolve().parent.parent
 README = PROJECT / "README.md"
@@ -141,6 +144,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / ".venv" / "bin").symlink_to(PROGRAMS)
     shutil.copytree(PROJECT / "notebooks", folder / "notebooks", ignore=shutil.ignore_patterns(".*"))
     shutil.copytree(PROJECT / "data" / "suites", folder / "data" / "suites")
+    shutil.copytree(PROJECT / "docs" / "examples", folder / "docs" / "examples")
     shutil.copy(PROJECT / "Makefile", folder)
     (folder / "logs").mkdir()
     make_log(folder / "logs")
@@ -221,8 +225,23 @@ def test_commands_named_in_a_sentence_exist(page: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize("page", [*PAGES, PROJECT / "CHANGELOG.md"], ids=lambda page: page.name)
 def test_links_lead_to_files_that_are_there(page: Path) -> None:
     for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
-        if not re.match(r"https?:|#", link):
-            assert (page.parent / link.partition("#")[0]).exists(), f"{page.name}: {link}"
+        if not re.match(r"https?:", link):
+            file, _, anchor = link.partition("#")
+            place = page.parent / file if file else page
+            assert place.exists(), f"{page.name}: {link}"
+            assert not anchor or anchor in anchors(place), f"{page.name}: {link}"
+
+
+def anchors(page: Path) -> set[str]:
+    """Where links may lead on a page: its headings, as GitHub names them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    titles = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_the_list_of_pages_leads_to_each() -> None:
+    listed = set(re.findall(r"\]\(([a-z]+\.md)\)", (PROJECT / "docs" / "README.md").read_text("utf-8")))
+    assert listed == {page.name for page in PAGES} - {"README.md"}
 
 
 def test_the_newest_version_of_the_changelog_is_this_one() -> None:
@@ -260,13 +279,14 @@ def check_line(line: Line, checkout: Path) -> None:
         check_make(words, checkout)
         return
     said = f"{line.where}: {line.text}"
-    assert words[0] in {"vimlib", ".venv/bin/vimlib"}, f"neither run nor listed in NOT_RUN: {said}"
+    programs = {"vimlib", ".venv/bin/vimlib", ".venv/bin/python", "cp"}
+    assert words[0] in programs, f"neither run nor listed in NOT_RUN: {said}"
     done = run_in(checkout, line.text)
     assert done.returncode == 0, f"{said}: {done.stderr}"
     assert done.stderr == "", said
     if line.output is not None:
-        pattern = re.escape(line.output.rstrip("\n")).replace(re.escape("...\n"), "(?:.*\n)*")
-        assert re.fullmatch(pattern, done.stdout.rstrip("\n")), f"{said}: {done.stdout}"
+        pattern = re.escape(line.output.rstrip("\n") + "\n").replace(re.escape("...\n"), "(?:.*\n)*")
+        assert re.fullmatch(pattern, done.stdout.rstrip("\n") + "\n"), f"{said}: {done.stdout}"
 
 
 def check_make(words: list[str], checkout: Path) -> None:
@@ -279,7 +299,7 @@ def check_make(words: list[str], checkout: Path) -> None:
     assert done.returncode == 0, done.stderr
     for text in done.stdout.splitlines():
         if text.startswith(".venv/bin/vimlib ") and not text.rstrip().endswith(" report"):
-            text = re.sub(r"^(\S+) report( --name \S+)?", r"\1 load --solver noop", text)
+            text = re.sub(r"^(\S+) report( +--name \S+)?", r"\1 load --solver noop", text)
             ran = run_in(checkout, text)
             assert ran.returncode == 0, ran.stderr
 
@@ -302,7 +322,8 @@ def test_make_clean_and_distclean_leave_answers_and_suites(tmp_path: Path) -> No
 
 def test_python_of_the_pages_works(checkout: Path) -> None:
     assert run_in(checkout, "vimlib load --solver noop --suite my-tasks.jsonl").returncode == 0
-    shown = [block for block in ALL_BLOCKS if block.language == "python"]
+    # A program that a page shows as a file is run by a command line of that page.
+    shown = [block for block in ALL_BLOCKS if block.language == "python" and not block.file]
     assert any(block.page == README for block in shown)
     for block in shown:
         done = run([sys.executable, "-W", "error", "-c", block.text], checkout)
@@ -310,6 +331,8 @@ def test_python_of_the_pages_works(checkout: Path) -> None:
 
 
 def test_the_scheduled_line_makes_a_report_with_what_cron_gives_it(checkout: Path) -> None:
+    """And with a page of one's own, as docs/extending.md has it; its pages can be drawn."""
+    shutil.copy(PROJECT / "docs" / "examples" / "short_answers.ipynb", checkout / "notebooks")
     for line in CRON_LINES:
         *when, command = line.split(maxsplit=5)
         assert all(re.fullmatch(r"[\d*/,-]+", field) for field in when)
@@ -331,9 +354,70 @@ def test_the_scheduled_line_makes_a_report_with_what_cron_gives_it(checkout: Pat
     assert "model passes 0 of 4" in re.sub(r"\s", " ", page.read_text(encoding="utf-8"))
     said = (home / "vimlib-daily.log").read_text(encoding="utf-8")
     assert said.startswith("reports/latest/index.html"), said
+    assert page.with_name("short_answers.html").is_file()
+    assert "Short answers" in page.read_text(encoding="utf-8")
+    if any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+        check_pictures_of(page.parent, checkout / "pictures")
 
 
-# --- the picture
+def test_the_page_of_ones_own_says_what_it_asks(checkout: Path) -> None:
+    name, database = "docs/examples/short_answers.ipynb", "data/short.duckdb"
+    load = f"vimlib load --database {database} --solver reference --solver retype --suite my-tasks.jsonl"
+    assert run_in(checkout, load).returncode == 0
+    done = checkout / "short.ipynb"
+    asked = {"database": str(checkout / database), "protocol": "bench"}
+    execute(PROJECT / name, done, asked, watch=Watch())
+    outputs = [
+        out
+        for cell in json.loads(done.read_text(encoding="utf-8"))["cells"]
+        for out in cell.get("outputs", [])
+    ]
+    said, shown, table = ("".join(out["data"]["text/html"]) for out in outputs)
+    assert "No run of a model" in said
+    assert (
+        "reference, my-tasks bench: 100.0\u00a0%, 2 of 2; retype, my-tasks bench: 0.0\u00a0%, 0 of 2" in shown
+    )
+    assert table.count("<tr>") == 3
+
+
+def test_the_units_of_systemd_are_what_systemd_takes(tmp_path: Path) -> None:
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("needs systemd-analyze")
+    shown = [block.text for block in ALL_BLOCKS if block.language == "ini"]
+    for kind, text in zip(("service", "timer"), shown, strict=True):
+        (tmp_path / f"vimlib.{kind}").write_text(text, encoding="utf-8")
+    program = tmp_path / "vimlib" / ".venv" / "bin" / "vimlib"
+    program.parent.mkdir(parents=True)
+    program.symlink_to(PROGRAMS / "vimlib")
+    (tmp_path / "runtime").mkdir()
+    done = run(
+        ["systemd-analyze", "verify", "--user", "./vimlib.service", "./vimlib.timer"],
+        tmp_path,
+        HOME=str(tmp_path),
+        XDG_RUNTIME_DIR=str(tmp_path / "runtime"),
+        SYSTEMD_UNIT_PATH=f"{tmp_path}:",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def check_pictures_of(report: Path, folder: Path) -> None:
+    """`scripts/screenshot.sh` draws all pictures that the pages show."""
+    done = run(
+        [str(PROJECT / "scripts" / "screenshot.sh"), str(report), str(folder)], PROJECT, PYTHON=sys.executable
+    )
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in folder.iterdir()} == {picture.name for picture in PICTURES}
+    for path in folder.iterdir():
+        check_picture(path)
+
+
+# --- the pictures
+
+PICTURES = [
+    (page.parent / link).resolve()
+    for page in PAGES
+    for link in re.findall(r"!\[[^\]]+\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
+]
 
 
 def png_size(path: Path) -> tuple[int, int]:
@@ -344,17 +428,14 @@ def png_size(path: Path) -> tuple[int, int]:
     return width, height
 
 
-def test_the_picture_of_a_report_is_of_the_width_and_weight_of_a_page() -> None:
-    picture = PROJECT / "docs" / "images" / "report.png"
-    assert png_size(picture)[0] == 1280
-    assert picture.stat().st_size < 300_000
+def check_picture(path: Path) -> None:
+    """It is as wide as a page, shows something, and is quick to load."""
+    width, height = png_size(path)
+    assert width == 1280 and 300 <= height <= 2000, path.name
+    assert 5_000 < path.stat().st_size < 300_000, path.name
 
 
-def test_the_picture_can_be_made_again(tmp_path: Path) -> None:
-    if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
-        pytest.skip("needs a Chromium on the PATH")
-    page, picture = tmp_path / "page.html", tmp_path / "new" / "page.png"
-    page.write_text("<title>page</title><h1>Which answers really work?</h1>", encoding="utf-8")
-    done = run([str(PROJECT / "scripts" / "screenshot.sh"), str(page), str(picture), "400"], tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert png_size(picture) == (1280, 400)
+def test_the_pictures_of_the_pages_are_there_and_no_others() -> None:
+    assert set(PICTURES) == set((PROJECT / "docs" / "images").iterdir())
+    for path in PICTURES:
+        check_picture(path)

@@ -1,0 +1,160 @@
+"""The pictures of a report that README and docs/tour.md show, drawn by a real Chromium.
+
+Each is a cut of one page, as wide as a reader's window and cut where a section ends, in few colours so
+that it stays small. The pages are the report's own; nothing is drawn here.
+
+    python scripts/pictures.py REPORT FOLDER
+
+`scripts/screenshot.sh` makes the report first.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+WIDTH = 1280
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+SANDBOXLESS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
+"""Root has no sandbox of Chromium's own; the pages are ours, and ask for nothing."""
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One picture."""
+
+    name: str
+    page: str
+    """File of the report."""
+    begin: str = ""
+    """Selector of what stands at the top; '': the page's own top."""
+    tallest: int = 1500
+    """Pixels; where a section or card ends before that, the picture ends there."""
+    prepare: Callable[[Page], str | None] | None = None
+    """Done before; what it returns is `begin`. What it calls `picture-end` is the last thing shown."""
+
+
+def open_player(page: Page) -> str | None:
+    """Bring an answer of a readable length to the middle of its keys, as a reader does by the keyboard."""
+    place = page.evaluate(
+        """() => {
+            const players = [...document.querySelectorAll('.vp')];
+            const value = (player) => {
+                const data = JSON.parse(player.querySelector('script').textContent);
+                const keys = data.k.length, lines = data.s.length;
+                const short = player.offsetHeight < 520 && keys >= 6 && keys <= 90;
+                return (short ? 4 : 0) + (data.g ? 2 : 0) + (data.x ? 1 : 0) - lines / 100;
+            };
+            const best = players.map(value);
+            const chosen = best.indexOf(Math.max(...best));
+            if (chosen < 0) return -1;
+            let card = players[chosen];
+            while (card.previousElementSibling && card.tagName !== 'H4') card = card.previousElementSibling;
+            card.id = 'picture-begin';
+            players[chosen].id = 'picture-end';
+            return chosen;
+        }"""
+    )
+    if place < 0:
+        return None
+    player = page.locator(".vp").nth(place)
+    player.focus()
+    player.press("Home")
+    steps = player.evaluate("e => JSON.parse(e.querySelector('script').textContent).f.length")
+    for _ in range(max(1, steps * 2 // 3)):
+        player.press("ArrowRight")
+    return "#picture-begin"
+
+
+SHOTS = (
+    Shot("report", "index.html", tallest=1680),
+    Shot("results", "leaderboard.html", begin="main h2", tallest=1180),
+    Shot("failures", "failure_modes.html", tallest=760, prepare=open_player),
+    Shot("compare", "compare.html", tallest=1420),
+    Shot("cost", "token_cost.html", tallest=1500),
+    Shot("contamination", "contamination.html", tallest=1440),
+)
+
+
+def bottom(page: Page, top: float, tallest: float) -> float:
+    """Where to cut: the end of the last whole table, picture or paragraph above `top` + `tallest`."""
+    ends: list[float] = page.evaluate(
+        """([top, tallest]) => [...document.querySelectorAll(
+                'h2, h4.fail, .tab, figure, .vp, .tiles, .lede, p, .notice, .cell')]
+            .map((e) => e.getBoundingClientRect())
+            .filter((box) => box.height > 0)
+            .flatMap((box) => [box.bottom + window.scrollY])
+            .filter((end) => end > top + 200 && end < top + tallest)""",
+        [top, tallest],
+    )
+    crossing: list[list[float]] = page.evaluate(
+        """() => [...document.querySelectorAll('.tab, figure, .vp, .tiles, .lede, p, .notice, h2')]
+            .map((e) => e.getBoundingClientRect())
+            .map((box) => [box.top + window.scrollY, box.bottom + window.scrollY])"""
+    )
+    whole = [end for end in ends if not any(low < end - 1 and high > end + 1 for low, high in crossing)]
+    return min(max(whole, default=top + tallest) + 28, top + tallest)
+
+
+def draw(page: Page, shot: Shot, report: Path, folder: Path) -> None:
+    """Open the page, cut the picture out and write it."""
+    page.goto((report / shot.page).as_uri())
+    selector = (shot.prepare(page) if shot.prepare else None) or shot.begin
+    if selector:
+        # What stays in the window would lie over the middle of a page.
+        page.add_style_tag(content=".status, .toc { position: static !important }")
+    top = 0.0
+    if selector:
+        found: Any = page.locator(selector).first.bounding_box()
+        top = max(0.0, found["y"] + page.evaluate("window.scrollY") - 24)
+    last = page.locator("#picture-end")
+    if last.count():
+        height = (
+            page.evaluate(
+                "() => document.querySelector('#picture-end').getBoundingClientRect().bottom + window.scrollY"
+            )
+            + 24
+            - top
+        )
+    else:
+        height = bottom(page, top, shot.tallest) - top
+    page.set_viewport_size({"width": WIDTH, "height": round(height)})
+    page.evaluate("y => window.scrollTo({top: y, behavior: 'instant'})", top)
+    image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    path = folder / f"{shot.name}.png"
+    image.quantize(128, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
+    print(f"{path}: {image.width} x {image.height}, {path.stat().st_size / 1000:.0f} kB")
+
+
+def main() -> int:
+    """All pictures; what is missing is said in one line."""
+    report, folder = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
+    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if browser is None:
+        print("pictures: no Chromium on the PATH. Type: sudo apt-get install chromium", file=sys.stderr)
+        return 1
+    missing = [shot.page for shot in SHOTS if not (report / shot.page).is_file()]
+    if missing:
+        print(f"pictures: {report} has no {', '.join(missing)}: it is no whole report", file=sys.stderr)
+        return 1
+    folder.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=browser, args=list(SANDBOXLESS))
+        for shot in SHOTS:
+            page = chromium.new_page(viewport={"width": WIDTH, "height": 1000}, color_scheme="light")
+            draw(page, shot, report, folder)
+            page.close()
+        chromium.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

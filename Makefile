@@ -32,6 +32,8 @@ BASE_URL ?=
 BASE ?=
 CANDIDATE ?=
 TESTS ?= tests
+# JupyterLab asks its makers for news and newer versions; a lab should leave the network alone.
+OFFLINE := --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate
 COUNT ?= 100000
 suite_options = $(foreach suite,$(SUITES),--suite $(suite))
 
@@ -52,12 +54,12 @@ lint: $(READY) ## Check style, types, notebooks (no outputs) and shell scripts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	find notebooks -name '*.ipynb' -not -path '*/.*' -exec $(BIN)/nbstripout --verify {} +
+	find notebooks docs -name '*.ipynb' -not -path '*/.*' -exec $(BIN)/nbstripout --verify {} +
 	for script in .ci/run scripts/*.sh; do bash -n "$$script"; done
 
 .PHONY: lab
 lab: $(READY) ## Open JupyterLab on the notebooks
-	$(BIN)/jupyter-lab notebooks/
+	$(BIN)/jupyter-lab $(OFFLINE) notebooks/
 
 .PHONY: compare
 compare: $(READY) ## Compare two runs of the store (BASE=run CANDIDATE=run: ids, model names, latest)

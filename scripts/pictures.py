@@ -16,12 +16,13 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 WIDTH = 1280
+HEIGHT = 2000
+"""Of the window: more than any picture."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SANDBOXLESS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
 """Root has no sandbox of Chromium's own; the pages are ours, and ask for nothing."""
@@ -80,55 +81,45 @@ SHOTS = (
     Shot("failures", "failure_modes.html", tallest=760, prepare=open_player),
     Shot("compare", "compare.html", tallest=1420),
     Shot("cost", "token_cost.html", tallest=1500),
-    Shot("contamination", "contamination.html", tallest=1440),
+    Shot("contamination", "contamination.html", tallest=1600),
 )
 
 
-def bottom(page: Page, top: float, tallest: float) -> float:
-    """Where to cut: the end of the last whole table, picture or paragraph above `top` + `tallest`."""
-    ends: list[float] = page.evaluate(
-        """([top, tallest]) => [...document.querySelectorAll(
-                'h2, h4.fail, .tab, figure, .vp, .tiles, .lede, p, .notice, .cell')]
-            .map((e) => e.getBoundingClientRect())
-            .filter((box) => box.height > 0)
-            .flatMap((box) => [box.bottom + window.scrollY])
-            .filter((end) => end > top + 200 && end < top + tallest)""",
-        [top, tallest],
+def cut(page: Page, begin: str, tallest: float) -> tuple[float, float]:
+    """Where the picture begins and ends, in pixels of the window: at the end of something whole."""
+    edges: list[float] = page.evaluate(
+        """([begin, tallest]) => {
+            const box = (e) => e.getBoundingClientRect();
+            const top = begin ? Math.max(0, box(document.querySelector(begin)).top - 24) : 0;
+            const last = document.querySelector('#picture-end');
+            if (last) return [top, box(last).bottom + 24];
+            const things = '.tab, figure, .vp, .tiles, .lede, p, .notice, h2, h3';
+            const boxes = [...document.querySelectorAll(things)].map(box).filter((b) => b.height > 0);
+            const ends = '.tab, figure, .vp, .tiles, .notice, .lede';
+            const whole = [...document.querySelectorAll(ends)].map((e) => box(e).bottom)
+                .filter((end) => end > top + 200 && end + 28 < top + tallest)
+                .filter((end) => !boxes.some((b) => b.top < end - 1 && b.bottom > end + 1));
+            return [top, Math.max(...whole, top + 300) + 28];
+        }""",
+        [begin, tallest],
     )
-    crossing: list[list[float]] = page.evaluate(
-        """() => [...document.querySelectorAll('.tab, figure, .vp, .tiles, .lede, p, .notice, h2')]
-            .map((e) => e.getBoundingClientRect())
-            .map((box) => [box.top + window.scrollY, box.bottom + window.scrollY])"""
-    )
-    whole = [end for end in ends if not any(low < end - 1 and high > end + 1 for low, high in crossing)]
-    return min(max(whole, default=top + tallest) + 28, top + tallest)
+    return edges[0], edges[1]
 
 
 def draw(page: Page, shot: Shot, report: Path, folder: Path) -> None:
     """Open the page, cut the picture out and write it."""
     page.goto((report / shot.page).as_uri())
-    selector = (shot.prepare(page) if shot.prepare else None) or shot.begin
-    if selector:
-        # What stays in the window would lie over the middle of a page.
+    begin = (shot.prepare(page) if shot.prepare else None) or shot.begin
+    if begin:
+        # What stays at the top of the window would lie over the middle of a page.
         page.add_style_tag(content=".status, .toc { position: static !important }")
-    top = 0.0
-    if selector:
-        found: Any = page.locator(selector).first.bounding_box()
-        top = max(0.0, found["y"] + page.evaluate("window.scrollY") - 24)
-    last = page.locator("#picture-end")
-    if last.count():
-        height = (
-            page.evaluate(
-                "() => document.querySelector('#picture-end').getBoundingClientRect().bottom + window.scrollY"
-            )
-            + 24
-            - top
-        )
-    else:
-        height = bottom(page, top, shot.tallest) - top
-    page.set_viewport_size({"width": WIDTH, "height": round(height)})
-    page.evaluate("y => window.scrollTo({top: y, behavior: 'instant'})", top)
-    image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+        page.locator(begin).first.evaluate("e => e.scrollIntoView({block: 'start', behavior: 'instant'})")
+        # Players above and below come to life as they come into view, and move their neighbours.
+        page.wait_for_timeout(500)
+        page.locator(begin).first.evaluate("e => e.scrollIntoView({block: 'start', behavior: 'instant'})")
+    top, end = cut(page, begin, shot.tallest)
+    clip = {"x": 0.0, "y": top, "width": float(WIDTH), "height": float(round(end - top))}
+    image = Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")
     path = folder / f"{shot.name}.png"
     image.quantize(128, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
     print(f"{path}: {image.width} x {image.height}, {path.stat().st_size / 1000:.0f} kB")
@@ -149,7 +140,7 @@ def main() -> int:
     with sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=browser, args=list(SANDBOXLESS))
         for shot in SHOTS:
-            page = chromium.new_page(viewport={"width": WIDTH, "height": 1000}, color_scheme="light")
+            page = chromium.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
             draw(page, shot, report, folder)
             page.close()
         chromium.close()

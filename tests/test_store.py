@@ -459,6 +459,31 @@ def test_an_interrupt_among_queries_is_an_interrupt(path: Path) -> None:
     assert beside(path) == []
 
 
+def test_a_large_load_holds_little_in_memory_and_still_takes_effect_at_once(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vimlib.store.writing._HELD_BYTES", 2_000_000)
+    suite = make_suite()
+    fill(path, suite, make_run(suite))
+    before = path.read_bytes()
+    held = "SELECT sum(memory_usage_bytes) FROM duckdb_memory() WHERE tag <> 'BASE_TABLE'"
+    most = 0
+    with pytest.raises(store.BadRows, match="scores by a replay"), replacing(path) as writer:
+        for batch in range(10):
+            writer.add_replays(make_replay(f"{batch}-{n}", final=os.urandom(50_000)) for n in range(20))
+            most = max(most, *writer.connection.execute(held).fetchall()[0])
+        [copy] = [name for name in beside(path) if not name.endswith(".wal")]
+        assert path.with_name(copy).stat().st_size > len(before) + 5_000_000, (
+            "what was written is in the copy"
+        )
+        run = make_run(suite, id="run-2")
+        writer.add_run(run)
+        writer.add_scores(run, [(run.attempts[0], "nowhere", PASS)])
+    assert most < 6_000_000, "of 10 MB"
+    assert path.read_bytes() == before
+    assert beside(path) == []
+
+
 # --- readers and second loads -----------------------------------------------------------
 
 
@@ -716,12 +741,12 @@ def test_a_place_that_cannot_be_written_to_is_one_line(tmp_path: Path, place: st
     assert "\n" not in str(caught.value)
 
 
-def test_a_full_disk_is_one_line_and_changes_nothing(tmp_path: Path) -> None:
-    """A real file system of 14 MB, mounted where only the child sees it."""
+def test_a_full_or_read_only_disk_is_one_line_and_changes_nothing(tmp_path: Path) -> None:
+    """A real file system of 14 MB, mounted where only the child sees it, then mounted read-only."""
     disk, copy = tmp_path / "disk", tmp_path / "copy.duckdb"
     disk.mkdir()
     program = """
-        import os, pathlib, shutil, sys
+        import os, pathlib, shutil, subprocess, sys
         from storing import fill, make_replay, make_run, make_suite
         from vimlib.store import StoreError, connect, query, replacing
         path, copy = pathlib.Path(sys.argv[1], "s.duckdb"), pathlib.Path(sys.argv[2])
@@ -743,6 +768,15 @@ def test_a_full_disk_is_one_line_and_changes_nothing(tmp_path: Path) -> None:
         fill(path, suite, make_run(suite, id="run-2"))
         print(sorted(one.name for one in path.parent.iterdir()))
         shutil.copy(path, copy)
+        # Then nothing may be written there any more.
+        subprocess.run(["mount", "-o", "remount,ro", str(path.parent)], check=True)
+        for id in ("run-2", "run-3"):
+            try:
+                fill(path, suite, make_run(suite, id=id))
+            except StoreError as error:
+                print(error)
+        with connect(path) as con:
+            print(query(con, "run_overview")["passed"].to_list())
     """
     if shutil.which("unshare") is None:
         pytest.skip("needs unshare, to mount a small disk that nobody else sees")
@@ -758,9 +792,11 @@ def test_a_full_disk_is_one_line_and_changes_nothing(tmp_path: Path) -> None:
     if re.search(r"unshare|mount:", done.stderr):
         pytest.skip(f"needs user namespaces and mounts in them: {done.stderr.strip()}")
     assert done.stderr == ""
-    said, passed, left = done.stdout.splitlines()
+    said, passed, left, *read_only, readable = done.stdout.splitlines()
     assert "cannot write the store" in said and re.search("space|disk", said), said
     assert (passed, left) == ("[4]", "['.s.duckdb.lock', 's.duckdb']")
+    assert len(read_only) == 2 and all("cannot write the store: Read-only file" in one for one in read_only)
+    assert readable == "[4, 4]"
     with connect(copy) as con:
         assert set(query(con, "run_overview")["run_id"]) == {"run-1", "run-2"}
 

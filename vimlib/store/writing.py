@@ -108,6 +108,8 @@ class Writer:
         self._fresh: set[tuple[str, str]] = set()
         self._touched: set[str] = set()
         self._suites_changed = new
+        self._settled = 0
+        """What was in memory after rows were let go of last."""
         self._con.begin()
         self._types: dict[str, dict[str, pa.DataType]] = {
             table: {
@@ -554,12 +556,18 @@ class Writer:
     def _settle(self) -> None:
         """Let go of rows that were written, once they are many: DuckDB holds those of an open transaction
         in memory, uncompressed. Nobody sees the file yet, so nothing takes effect by this."""
-        held = "SELECT sum(memory_usage_bytes) FROM duckdb_memory() WHERE tag = 'IN_MEMORY_TABLE'"
-        if one_row(self._con, held)[0] < _HELD_BYTES:
+        if self._in_memory() - self._settled < _HELD_BYTES:
             return
         self._con.commit()
         self._con.execute("CHECKPOINT")
         self._con.begin()
+        self._settled = self._in_memory()
+
+    def _in_memory(self) -> int:
+        """Bytes of rows and of long texts that are not in the file, or were read from it."""
+        tags = "tag IN ('IN_MEMORY_TABLE', 'OVERFLOW_STRINGS')"
+        (held,) = one_row(self._con, f"SELECT sum(memory_usage_bytes) FROM duckdb_memory() WHERE {tags}")
+        return int(held)
 
     def _insert(self, what: str, table: str, rows: pa.Table) -> None:
         if table in KEYS:

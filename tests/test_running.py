@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -386,6 +387,9 @@ def test_keys_and_folders_stay_out_of_the_log(
     answers = {one.task_id: one.completion for one in the_run(row).attempts}
     assert answers["t0"] == f"i{tmp_path}<Esc>ZZ"  # an answer is what was answered
     log = read_eval_log(str(row.log))
+    failed = [event for sample in log.samples or () for event in sample.events if event.event == "model"]
+    assert any(event.traceback for event in failed)
+    assert not any(folder in text for folder in (sys.prefix, sysconfig.get_paths()["stdlib"]))
     assert log.eval.task_args_passed == {"suite": "four.jsonl"}
     for sample in log.samples or ():
         if sample.error is not None:

@@ -50,7 +50,9 @@ def scrub(path: Path, environment: Mapping[str, str] = os.environ) -> bool:
 
 _Pairs = list[tuple[str, str]]
 
-_INSPECTS = frozenset({"error", "error_retries", "revision", "task_args", "task_args_passed", "task_file"})
+_INSPECTS = frozenset(
+    {"error", "error_retries", "revision", "task_args", "task_args_passed", "task_file", "traceback"}
+)
 """Fields in which Inspect speaks of the machine. Of the events, those of its logger do."""
 
 
@@ -79,9 +81,13 @@ def _scrubbed(value: Any, secrets: _Pairs, folders: _Pairs, inspects: bool) -> A
         return _USER_IN_URL.sub("", value) if inspects else value
     if isinstance(value, dict):
         speaks = inspects or value.get("event") == "logger"
-        return {
+        clean = {
             key: _scrubbed(item, secrets, folders, speaks or key in _INSPECTS) for key, item in value.items()
         }
+        if clean.get("traceback_ansi"):
+            # The same in colours, in a box whose lines break folders anywhere.
+            clean["traceback_ansi"] = clean.get("traceback") or ""
+        return clean
     if isinstance(value, list):
         return [_scrubbed(item, secrets, folders, inspects) for item in value]
     return value

@@ -67,6 +67,8 @@ def open_player(page: Page) -> str | None:
     if place < 0:
         return None
     player = page.locator(".vp").nth(place)
+    player.scroll_into_view_if_needed()
+    page.wait_for_selector("#picture-end.vp-ready")
     player.focus()
     player.press("Home")
     steps = player.evaluate("e => JSON.parse(e.querySelector('script').textContent).f.length")
@@ -76,7 +78,7 @@ def open_player(page: Page) -> str | None:
 
 
 SHOTS = (
-    Shot("report", "index.html", tallest=1680),
+    Shot("report", "index.html", tallest=1900),
     Shot("results", "leaderboard.html", begin="main h2", tallest=1180),
     Shot("failures", "failure_modes.html", tallest=760, prepare=open_player),
     Shot("compare", "compare.html", tallest=1420),

@@ -54,7 +54,14 @@ from vimlib.store import Writer, connect, replacing
 from vimlib.suites import build_suite
 
 TASKS, EPOCHS, ANSWERS = 1_000, 5, 20
-BY_RUN = ("attempts_joined", "attempts_scored", "answers_traced", "attempts_priced", "failures_classified")
+BY_RUN = (
+    "attempts_joined",
+    "attempts_scored",
+    "answers_replayed",
+    "answers_traced",
+    "attempts_priced",
+    "failures_classified",
+)
 """Views of the grain of an attempt, asked by run; the sums over all runs are views of their own."""
 WHOLE = ("attempts_scored", "answers_traced", "attempts_priced")
 """Those that a page asks for all runs at once where the report names none: every attempt becomes a row of a

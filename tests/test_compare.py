@@ -8,18 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import numpy as np
-import pandas as pd
 import pytest
 import storing
-from scipy.stats import binomtest, permutation_test
+from scipy.stats import binomtest
 
 from vimlib import cli, store
 from vimlib.analysis.compare import (
-    METRICS,
     AmbiguousRun,
     BadLimit,
-    Comparison,
     NotComparable,
     NothingToCompare,
     Refusal,
@@ -38,7 +34,7 @@ from vimlib.analysis.compare import (
     tier_sentences,
 )
 from vimlib.load import load
-from vimlib.records import AttemptStatus, Outcome, Protocol, RunKind, Score, Suite, TokenUsage
+from vimlib.records import AttemptStatus, Outcome, Protocol, RunKind, Score, Suite
 from vimlib.suites import load_suite
 
 SOLVER: dict[str, Any] = {"kind": RunKind.SOLVER, "source": "", "source_sha256": None, "settings": {}}
@@ -91,214 +87,6 @@ def making(tmp_path: Path) -> Iterator[Any]:
     yield make
     for con in opened:
         con.close()
-
-
-# --- every number again, from the stored attempts, with plain pandas
-
-SEED = 7
-
-
-@pytest.fixture(scope="module")
-def both_ways(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[tuple[duckdb.DuckDBPyConnection, Comparison]]:
-    """Two runs of unequal epochs on 40 tasks with errors, retries, missing tasks, tokens and costs."""
-    rng = np.random.default_rng(3)
-    suite = storing.make_suite(tasks=40, tiers=(1, 2, None))
-    path = tmp_path_factory.mktemp("compare") / "s.duckdb"
-    ease = rng.beta(1, 1, len(suite.tasks))
-    with store.replacing(path) as writer:
-        writer.add_suite(suite)
-        for run_id, epochs, shift, first in (("base", 2, 0.0, 0), ("candidate", 3, 0.2, 3)):
-            attempts, scores = [], {}
-            for task, easy in list(zip(suite.tasks, ease, strict=True))[first : 38 + first]:
-                for epoch in range(1, epochs + 1):
-                    number = 1
-                    usage = TokenUsage(
-                        total_tokens=int(rng.integers(50, 500)),
-                        output_tokens=20,
-                        billed_usd=float(rng.uniform(0, 1)),
-                    )
-                    if rng.random() < 0.1:
-                        attempts.append(
-                            storing.make_attempt(
-                                task.id, epoch, 1, status=AttemptStatus.PROVIDER_ERROR, keys=None, usage=usage
-                            )
-                        )
-                        number = 2 if rng.random() < 0.5 else 0
-                    if not number:
-                        continue
-                    unknown = rng.random() < 0.1
-                    attempts.append(
-                        storing.make_attempt(
-                            task.id,
-                            epoch,
-                            number,
-                            usage=TokenUsage() if unknown else usage,
-                            seconds=None if unknown else float(rng.exponential(2)),
-                        )
-                    )
-                    beats = None if rng.random() < 0.1 else bool(rng.random() < 0.5)
-                    score = verdict(
-                        bool(rng.random() < min(1, easy + shift)), float(rng.uniform(0, 1)), beats
-                    )
-                    unscored = rng.random() < 0.05
-                    scores[task.id, epoch, number] = (
-                        storing.UNSCORED if unscored else score,
-                        Outcome.HARNESS_ERROR if unscored else Outcome.FINISHED,
-                    )
-            run = storing.make_run(suite, attempts, id=run_id, name=f"lab/{run_id}")
-            writer.add_run(run)
-            storing.judge(writer, run, scores)
-    con = store.connect(path)
-    yield con, compare(con, "base", "candidate", seed=SEED)
-    con.close()
-
-
-def raw_samples(con: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-    """The samples of both runs from the tables alone, one row a run, task and epoch."""
-    attempts = con.sql("FROM attempts").df()
-    scores = con.sql("FROM scores").df()
-    tasks = con.sql("SELECT task_id, tier, place FROM tasks").df()
-    key = ["run_id", "task_id", "epoch"]
-    frame = attempts.merge(scores, on=[*key, "attempt"], how="left").merge(tasks, on="task_id")
-    sums = frame.groupby(key)[["total_tokens", "output_tokens", "billed_usd"]].apply(
-        lambda rows: rows.sum(skipna=False)
-    )
-    frame["finished"] = frame["status"] == "answered"
-    last = frame.sort_values(["finished", "attempt"]).groupby(key).tail(1)
-    return last.drop(columns=["total_tokens", "output_tokens", "billed_usd"]).merge(
-        sums.reset_index(), on=key
-    )
-
-
-def by_hand(samples: pd.DataFrame, metric: str) -> pd.Series:
-    """Value of a metric on each sample; NaN: it does not judge the sample."""
-    passed = samples["passed"].astype("float64")
-    beats = samples["beats_diff"].astype("float64")
-    match metric:
-        case "pass_rate":
-            return passed
-        case "pass_rate_with_errors":
-            return passed.fillna(0.0)
-        case "beats_diff_rate":
-            return (passed * beats.fillna(0.0)).where((passed == 0) | beats.notna())
-        case "efficiency":
-            return samples["efficiency"].where(passed == 1).astype("float64")
-        case "cost":
-            return samples["billed_usd"].astype("float64")
-        case _:
-            return samples[metric].astype("float64")
-
-
-def pairs_by_hand(samples: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Task means of base and candidate on the tasks of both, and numbers of samples."""
-    known = samples.assign(value=by_hand(samples, metric)).dropna(subset="value")
-    table = known.pivot_table(index="task_id", columns="run_id", values="value", aggfunc=["mean", "count"])
-    return table.reindex(
-        columns=pd.MultiIndex.from_product([["mean", "count"], ["base", "candidate"]])
-    ).dropna()
-
-
-def check_row(row: pd.Series, pairs: pd.DataFrame, yes_or_no: bool) -> None:
-    """One row of a comparison against the pairs."""
-    d = pairs["mean", "candidate"] - pairs["mean", "base"]
-    n = len(d)
-    assert row["tasks"] == n
-    assert row["base"] == pytest.approx(pairs["mean", "base"].mean())
-    assert row["candidate"] == pytest.approx(pairs["mean", "candidate"].mean())
-    assert row["difference"] == pytest.approx(d.mean())
-    assert (row["more"], row["fewer"]) == ((d > 1e-12).sum(), (d < -1e-12).sum())
-    assert row["base_samples"] == pairs["count", "base"].sum()
-    assert row["candidate_samples"] == pairs["count", "candidate"].sum()
-
-    # The interval: draws of tasks by pandas, with the pseudo-tasks of yes-or-no metrics.
-    least = 1 / np.median(pairs["count"].to_numpy()) if yes_or_no else None
-    pool = pd.concat([d, d, pd.Series([0.0, 0.0, least, -least])]) if least else d
-    size = n + 2 if least else n
-    rng = np.random.default_rng(99)
-    means = pd.Series([pool.sample(size, replace=True, random_state=rng).mean() for _ in range(1500)])
-    spread = means.std()
-    for bound, share in (("low", 0.02), ("high", 0.98)):
-        assert row[bound] == pytest.approx(means.quantile(share), abs=0.35 * spread)
-
-    # The test: signs flipped.
-    moved = d[d.abs() > 1e-12].to_numpy()
-    flipped = permutation_test(
-        (moved,), np.sum, permutation_type="samples", n_resamples=2999, rng=np.random.default_rng(5)
-    )
-    assert row["p_value"] == pytest.approx(flipped.pvalue, abs=0.06)
-
-    squares = ((d - d.mean()) ** 2).sum() + (least or 0.0) ** 2
-    assert row["detectable"] == pytest.approx(
-        (1.959964 + 0.841621) * np.sqrt(squares / (n - 1) / n), rel=1e-5
-    )
-
-
-@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
-def test_every_number_of_every_metric(both_ways: tuple[Any, Comparison], metric: Any) -> None:
-    con, found = both_ways
-    row = found.metrics.set_index("metric").loc[metric.name]
-    if metric.name == "cost":
-        # Costs are priced by a load, which this store has not seen.
-        assert row["reason"] == "not known of either side"
-        return
-    check_row(row, pairs_by_hand(raw_samples(con), metric.name), metric.yes_or_no)
-
-
-def holm_by_hand(p_values: pd.Series) -> pd.Series:
-    ordered = p_values.dropna().sort_values()
-    return (ordered * np.arange(len(ordered), 0, -1)).cummax().clip(upper=1).reindex(p_values.index)
-
-
-def test_every_number_of_every_tier(both_ways: tuple[Any, Comparison]) -> None:
-    con, found = both_ways
-    samples = raw_samples(con)
-    assert [None if pd.isna(part) else part for part in found.tiers["part"]] == [1, 2, None]
-    for _, row in found.tiers.iterrows():
-        here = samples["tier"].isna() if pd.isna(row["part"]) else samples["tier"] == row["part"]
-        check_row(row, pairs_by_hand(samples[here], "pass_rate"), True)
-    assert found.tiers["p_holm"].to_list() == pytest.approx(holm_by_hand(found.tiers["p_value"]).to_list())
-
-
-def test_p_values_are_corrected_for_all_metrics(both_ways: tuple[Any, Comparison]) -> None:
-    _, found = both_ways
-    expected = holm_by_hand(found.metrics["p_value"])
-    assert found.metrics["p_holm"].to_list() == pytest.approx(expected.to_list(), nan_ok=True)
-
-
-def test_every_flip_and_every_unpaired_task(both_ways: tuple[Any, Comparison]) -> None:
-    con, found = both_ways
-    samples = raw_samples(con)
-    pairs = pairs_by_hand(samples, "pass_rate")
-    d = pairs["mean", "candidate"] - pairs["mean", "base"]
-    assert set(found.flips["task_id"]) == set(d[d.abs() > 1e-12].index)
-    for _, flip in found.flips.iterrows():
-        mine = samples[(samples["task_id"] == flip["task_id"]) & samples["passed"].notna()]
-        for side in ("base", "candidate"):
-            of_side = mine[mine["run_id"] == side]
-            assert flip[f"{side}_passed"] == of_side["passed"].sum()
-            assert flip[f"{side}_scored"] == len(of_side)
-        better = d[flip["task_id"]] > 0
-        assert flip["change"].startswith(
-            ("newly passing", "passes more") if better else ("newly failing", "passes less")
-        )
-        shown = mine[(mine["run_id"] == "candidate") & (mine["epoch"] == flip["candidate_epoch"])]
-        assert bool(shown["passed"].iloc[0]) == better
-    assert set(found.unpaired["task_id"]) == set(samples["task_id"]) - set(pairs.index)
-    assert {"not attempted", "provider error"} & set(found.unpaired["base"])
-
-
-def test_counts_of_a_side(both_ways: tuple[Any, Comparison]) -> None:
-    con, found = both_ways
-    samples = raw_samples(con)
-    for side in (found.base, found.candidate):
-        mine = samples[samples["run_id"] == side.runs[0]]
-        assert side.counts["samples"] == len(mine)
-        assert side.counts["scored"] == mine["passed"].notna().sum()
-        assert side.counts["passed"] == mine["passed"].sum()
-        assert side.counts["provider_error"] == (mine["status"] == "provider_error").sum()
-        assert side.counts["unscored"] == ((mine["status"] == "answered") & mine["passed"].isna()).sum()
 
 
 # --- a finding in words

@@ -20,7 +20,7 @@ from test_compare import SOLVER, add
 
 from vimlib import store
 from vimlib.analysis import compare as comparing
-from vimlib.analysis.history import history
+from vimlib.analysis.history import UnknownSeries, history
 from vimlib.analysis.leaderboard import Board, boards
 from vimlib.figures import compare as show_compare
 from vimlib.figures import leaderboard as show
@@ -201,8 +201,24 @@ def test_history_says_what_changed_and_joins_no_versions_of_a_suite(con: Any) ->
     assert "the suite changed on the way" in picture.title
     assert "prompt: p1 → p2" in show.history_table(rows, "h")._repr_html_()
     assert "another version of the suite" in show.history_table(rows, "h")._repr_html_()
-    by_prompt = history(con, by="prompt_version")
-    assert by_prompt["series"].to_list() == ["p2", "p2"]
+
+
+def test_history_by_prompt_marks_where_the_model_changed(tmp_path: Path) -> None:
+    suite = storing.make_suite(tasks=4)
+    with store.replacing(tmp_path / "s.duckdb") as writer:
+        writer.add_suite(suite)
+        for place, name in enumerate(("lab/old", "lab/old", "lab/new"), start=1):
+            add(writer, suite, f"r{place}", "+---", name=name, created=day(place), prompt_version="p2")
+    with store.connect(tmp_path / "s.duckdb") as con:
+        past = history(con, "prompt")
+        with pytest.raises(UnknownSeries, match="history by 'colour'; expected one of model, prompt"):
+            history(con, "colour")
+    assert past["changes"].to_list() == [[], [], ["model: lab/old → lab/new"]]
+    ((title, slug, rows),) = show.history_series(past, "prompt")
+    assert title.startswith("prompt p2 on little")
+    assert ">1</text>" in show.history_picture(rows, slug, title).wide, "the change is marked on the axis"
+    assert "Runs with one prompt" in show.history_words("prompt").markup
+    assert "No prompt has two runs" in show.no_history(past.head(0), "prompt").markup
 
 
 def test_without_a_second_run_there_is_no_history(tmp_path: Path) -> None:

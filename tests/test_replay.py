@@ -27,7 +27,7 @@ from vimlib.replay import (
     replay_many,
 )
 from vimlib.replay import playing as playing_module
-from vimlib.replay.vim import NoVim
+from vimlib.replay.vim import NoVim, _patch
 from vimlib.sandbox import Confinement, StarterDied
 from vimlib.score import score
 
@@ -276,3 +276,17 @@ def test_missing_or_poor_vim_is_said_in_one_line(tmp_path: Path, monkeypatch: An
         poor.chmod(0o755)
         with pytest.raises(NoVim, match=why):
             find_vim(str(poor))
+
+
+@pytest.mark.parametrize(
+    ("patches", "level"),
+    [
+        ("1-1378, 1499, 1532, 2142", "1378"),
+        ("1-948, 950-1230, 1242, 1244", "1230"),
+        ("1", "1"),
+        ("1-3", "3"),
+    ],
+)
+def test_the_patch_level_of_a_vim_is_the_end_of_its_last_range(patches: str, level: str) -> None:
+    assert _patch(f"VIM - Vi IMproved 9.1\nIncluded patches: {patches}\nModified by x") == level
+    assert _patch("VIM - Vi IMproved 9.1") == ""

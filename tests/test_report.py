@@ -135,6 +135,15 @@ def test_a_parameter_of_another_type_is_rejected(tmp_path: Path, name: str, valu
         report.assign_parameters([book], {name: value})
 
 
+def test_a_parameter_is_one_of_the_values_that_its_notebook_names() -> None:
+    board = NOTEBOOKS / "03_leaderboard.ipynb"
+    assert report.assign_parameters([board], {"history_by": "prompt"})[0][1] == {"history_by": "prompt"}
+    with pytest.raises(
+        WrongParameter, match=r"history_by = 'colour': .* expects Literal\['model','prompt'\]"
+    ):
+        report.assign_parameters([board], {"history_by": "colour"})
+
+
 def test_each_notebook_gets_what_it_declares(tmp_path: Path) -> None:
     books = [NOTEBOOKS / "01_load.ipynb", NOTEBOOKS / "02_overview.ipynb"]
     plan = report.assign_parameters(books, {"database": "d", "suites": ["seed"], "top_n": 3})

@@ -1,4 +1,4 @@
-"""The same model over time: what a run scored, and what had changed since the one before.
+"""The same model or prompt over time: what a run scored, and what had changed since the one before.
 
 A line through scores says that something went up or down; only what changed in between says
 why. Versions of a suite are never joined: a new one begins a new line.
@@ -6,31 +6,48 @@ why. Versions of a suite are never joined: a new one begins a new line.
 
 from __future__ import annotations
 
+from typing import Final
+
 import pandas as pd
 
 from vimlib import store
 from vimlib.analysis.compare.conditions import conditions
 from vimlib.analysis.overview import overview
+from vimlib.records import VimlibError
+
+BY: Final = {"model": "name", "prompt": "prompt_version"}
+"""What may stay the same in a series, and the column of runs that holds it."""
 
 
-def history(con: store.Connection, by: str = "name") -> pd.DataFrame:
+class UnknownSeries(VimlibError):
+    """Nothing by which runs make a series is called so."""
+
+    exit_code = 2
+
+
+def history(con: store.Connection, by: str = "model") -> pd.DataFrame:
     """The model runs that have others of their kind before or after them.
 
-    `by`: what stays the same, `name` (model) or `prompt_version`. Grain: one row a run of a series that
+    `by`: what stays the same, `model` or `prompt` (its version). Grain: one row a run of a series that
     has at least two with verdicts; a series has one value of `by`, one suite name, protocol and track.
     Order: series, then `created_utc`, unknown last. Columns: `series` (the value), `suite_name`,
     `protocol`, `track`, `place` (from 1 in its series), `run_id`, `name`, `created_utc`, `suite_hash`,
     `suite_version`, `new_suite` (the version differs from the run before), `changes` (texts: what else
     differs from the run before; empty for the first), `scored`, `passed`, `pass_rate`, `_low`, `_high`.
+
+    Raises UnknownSeries.
     """
+    if by not in BY:
+        raise UnknownSeries(f"history by {by!r}; expected one of {', '.join(BY)}")
+    column = BY[by]
     runs = store.query(con, "run_conditions", kind="model")
     rates = overview(con).set_index("run_id")
     rates = rates[rates["scored"] > 0]
     columns = ["scored", "passed", "pass_rate", "pass_rate_low", "pass_rate_high"]
-    runs = runs[runs["run_id"].isin(rates.index) & runs[by].notna()].join(rates[columns], on="run_id")
+    runs = runs[runs["run_id"].isin(rates.index) & runs[column].notna()].join(rates[columns], on="run_id")
     rows = []
     series = ["suite_name", "protocol", "track"]
-    for (value, *_), mine in runs.groupby([by, *series], sort=True):
+    for (value, *_), mine in runs.groupby([column, *series], sort=True):
         if len(mine) < 2:
             continue
         mine = mine.sort_values(["created_utc", "run_id"], na_position="last").reset_index(drop=True)

@@ -85,6 +85,11 @@ def facts(items: Sequence[tuple[str, str]]) -> Block:
     return Block(f'<ul class="facts">{cells}</ul>')
 
 
+def say(sentences: str) -> Block:
+    """A plain paragraph."""
+    return Block(f'<p class="say">{html.escape(sentences)}</p>')
+
+
 def notice(sentence: str, *, bad: bool = False) -> Block:
     """A paragraph that must not be overlooked."""
     return Block(

@@ -16,7 +16,7 @@ import pandas as pd
 
 from vimlib.analysis.compare import Comparison, Refusal, confounders, sentence, tier_sentences
 from vimlib.figures.answers import HOW_TO_PLAY, answer_player, in_turns, quoted
-from vimlib.figures.blocks import Block, Tile, facts, lede, notice, section, tiles
+from vimlib.figures.blocks import Block, Tile, facts, lede, notice, say, section, tiles
 from vimlib.figures.canvas import Picture, picture, plain
 from vimlib.figures.forest import ForestRow, forest
 from vimlib.figures.sections import records
@@ -455,7 +455,7 @@ def flip_players(
         return NOTHING
     names = dict(zip(("base", "candidate"), _names(found), strict=True))
     changes = found.flips.set_index("task_id")["change"]
-    cards = [section("Played key by key", "played", level=3).markup, f'<p class="say">{HOW_TO_PLAY}</p>']
+    cards = [section("Played key by key", "played", level=3).markup, say(HOW_TO_PLAY).markup]
     for task, rows in answers.groupby("task_id", sort=False):
         sides = records(rows)
         title = plain(sides[0]["title"] or task, 100)

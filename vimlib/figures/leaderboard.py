@@ -12,7 +12,7 @@ from typing import Any, Final
 import pandas as pd
 
 from vimlib.analysis.leaderboard import Board
-from vimlib.figures.blocks import Block, anchor, lede, notice
+from vimlib.figures.blocks import Block, anchor, lede, notice, say
 from vimlib.figures.canvas import (
     INK,
     LINE,
@@ -326,13 +326,28 @@ def pair_table(board: Board, *, top_n: int = 40) -> Table | Block:
 # --- history
 
 
-def history_series(history: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
+def history_words(by: str) -> Block:
+    """What the history is of, and how to have it otherwise. `by`: a key of `analysis.history.BY`."""
+    same, other, changing = (
+        ("prompt", "model", "the model among the rest")
+        if by == "prompt"
+        else ("model", "prompt", "the prompt among the rest")
+    )
+    return say(
+        f"Runs with one {same} on one suite in the order made. What changed between two runs, {changing}, is "
+        f'listed, since a score alone does not say why it moved. With history_by = "{other}" it is the other '
+        "way round."
+    )
+
+
+def history_series(history: pd.DataFrame, by: str = "model") -> list[tuple[str, str, pd.DataFrame]]:
     """Cut a history into its series: (title, slug, rows)."""
     keys = ["series", "suite_name", "protocol", "track"]
     found = []
     for (value, suite, protocol, track), rows in history.groupby(keys, sort=False):
         last = track_words(str(track))
-        name = str(value).rsplit("/", 1)[-1] or str(value)
+        short = str(value).rsplit("/", 1)[-1] or str(value)
+        name = f"prompt {value}" if by == "prompt" else short
         found.append(
             (
                 f"{plain(name, 60)} on {plain(suite, 40)} under {protocol}{last}",
@@ -455,7 +470,7 @@ def history_table(rows: pd.DataFrame, name: str) -> Table:
         name,
         "Runs of this series",
         [
-            Column("run_id", "Run", "name"),
+            Column("run_id", "Run", "name", beside=lambda r: plain(r["name"], 60)),
             Column(
                 "created_utc",
                 "Made",
@@ -480,8 +495,8 @@ def history_table(rows: pd.DataFrame, name: str) -> Table:
     )
 
 
-def no_history(history: pd.DataFrame) -> Block:
-    """A sentence where no model has two runs."""
+def no_history(history: pd.DataFrame, by: str = "model") -> Block:
+    """A sentence where no model, or no prompt, has two runs."""
     if len(history):
         return NOTHING
-    return notice("No model has two runs on the same suite and protocol yet, so there is no history to show.")
+    return notice(f"No {by} has two runs on the same suite and protocol yet, so there is no history to show.")

@@ -78,7 +78,7 @@ def _found(command: str, poor: bool) -> Vim:
     main = re.search(r"VIM - Vi IMproved (\d+\.\d+)", version)
     if main is None:
         raise NoVim(f"{found} does not say that it is Vim; {_MENDING}")
-    patches = re.search(r"Included patches: (?:\d+-)?(\d+)", version)
+    patch = _patch(version)
     script = "".join(f"|put =string({question})" for question in _QUESTIONS)
     asked = subprocess.run(
         [found, "-u", "NONE", "-i", "NONE", "-n", "-es", "--cmd", f"silent! {script[1:]}|%print|qa!"],
@@ -89,7 +89,7 @@ def _found(command: str, poor: bool) -> Vim:
         timeout=20,
     )
     answers = [line.strip("'") for line in (asked.stdout + asked.stderr).split("\n") if line.strip()]
-    release = f"{main[1]}.{patches[1]}" if patches else main[1]
+    release = ".".join(filter(None, (main[1], patch)))
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     if len(answers) != len(_QUESTIONS) or int(answers[1]) < 802 or answers[2] != "1" or answers[3] != "1":
         if not poor:
@@ -97,6 +97,17 @@ def _found(command: str, poor: bool) -> Vim:
         runtime = _default_runtime(version, main[1])
         return Vim(VimBuild(f"{release} without +eval", digest), path, runtime, reports=False)
     return Vim(build=VimBuild(version=release, sha256=digest), path=path, runtime=Path(answers[0]))
+
+
+def _patch(said: str) -> str:
+    """The patch level of what `vim --version` says: the end of its last range, since single patches after
+    it are taken from later versions and one left out makes two ranges of one; '': it has none."""
+    included = re.search(r"Included patches: ([\d, -]+)", said)
+    if included is None:
+        return ""
+    parts = [part.strip() for part in included[1].split(",")]
+    ranges = [part for part in parts if "-" in part]
+    return (ranges or parts)[-1].rpartition("-")[2]
 
 
 def _default_runtime(said: str, release: str) -> Path:

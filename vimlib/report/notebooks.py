@@ -62,7 +62,7 @@ class Parameter:
 
     name: str
     type: str
-    """Its annotation: str, int, float, bool or list[str]; 'None': not annotated."""
+    """Its annotation: str, int, float, bool, list[str] or Literal[...]; 'None': not annotated."""
     default: str
     """As written."""
     help: str
@@ -198,8 +198,11 @@ def assign_parameters(
 
 
 def fits(value: object, annotation: str) -> bool:
-    """Whether a value is of an annotated type: str, int, float, bool, list[...], dict; anything else fits."""
+    """Whether a value is of an annotated type: str, int, float, bool, list[...], dict, or one of the values
+    of a Literal[...]; anything else fits."""
     outer, _, inner = annotation.partition("[")
+    if outer == "Literal":
+        return value in ast.literal_eval(f"[{inner}")
     expected = _TYPES.get(outer)
     if expected is None:
         return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import shutil
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +16,7 @@ from test_compare import vimlib
 
 from vimlib import keys, store
 from vimlib.analysis import rejudged
+from vimlib.figures import rejudged as show
 from vimlib.load import load
 from vimlib.records import Outcome, Protocol, Suite
 from vimlib.rejudge import NothingToRejudge, rejudge
@@ -85,7 +87,7 @@ def test_another_build_is_judged_beside_the_old_verdicts(database: Path, other_v
     assert found[
         ["answers", "passed", "new_passed", "newly_failing", "other_file", "other_end"]
     ].to_numpy().tolist() == [[3, 2, 2, 0, 0, 0]]
-    assert rejudged.sentence(found) == "All 3 verdicts come out the same."
+    assert rejudged.sentence(found) == "All 3 verdicts come out the same: 0 of 3 differ."
 
 
 def test_the_same_judgement_twice_changes_nothing_and_outlives_a_load(
@@ -111,6 +113,11 @@ def test_a_vim_without_eval_finds_what_depends_on_it(database: Path, tiny_vim: s
     assert found.loc["mine", ["answers", "newly_passing", "newly_failing"]].to_list() == [3, 0, 1]
     assert changed["task_id"].to_list() == ["t2-page-title"]
     assert rejudged.sentence(found) == "1 of 6 verdicts differ: 0 newly passing, 1 newly failing."
+    table = show.changed_table(changed)._repr_html_()
+    assert "1 verdict that would differ" in table and "fails now" in table
+    assert "5GcitTide tables&lt;Esc&gt;ZZ" in table, "the answer stays text"
+    said = show.findings(found.reset_index()).markup
+    assert "without +eval instead of 9." in said and "1 of 6 verdicts differ" in said
     with pytest.raises(NothingToRejudge, match="golf types its keys by a script"):
         golf = [run for run in ids(database, "diff") if run.endswith("golf")]
         rejudge(database, golf, vim=tiny_vim)
@@ -162,10 +169,34 @@ def test_the_command_compares_the_two(
 ) -> None:
     assert vimlib("rejudge", "mine", "--vim", other_vim, "--database", database, "--no-cache") == 0
     said = capsys.readouterr()
-    assert "All 3 verdicts come out the same." in said.out
+    assert "All 3 verdicts come out the same: 0 of 3 differ." in said.out
     assert said.err == ""
     more = ("--database", database, "--no-cache")
     assert vimlib("rejudge", "--vim", database.parent / "none", *more) == 6
     assert vimlib("rejudge", "nobody", *more) == 2
     assert vimlib("rejudge", "--vim", other_vim, "--scheduler", "tcp://127.0.0.1:1", *more) == 2
     assert capsys.readouterr().err.count("\n") == 3
+
+
+def test_a_report_says_what_a_further_judgement_found(tmp_path: Path) -> None:
+    suite = storing.make_suite(tasks=3)
+    run = storing.make_run(suite)
+    storing.fill(tmp_path / "s.duckdb", suite, run)
+    with closing(store.connect(tmp_path / "s.duckdb")) as con:
+        assert "No answer of this store was judged once more" in show.findings(rejudged.rejudged(con)).markup
+        assert show.run_table(rejudged.rejudged(con)).markup == ""  # type: ignore[union-attr]
+        assert show.changed_table(rejudged.changed(con)).markup == ""  # type: ignore[union-attr]
+    first, second, third = run.attempts
+    with store.replacing(tmp_path / "s.duckdb") as writer:
+        # A failure with hostile keys, the same verdict, and none at all.
+        first = dataclasses.replace(first, keys="i<script>alert(1)</script>")
+        rows = [(first, None, storing.FAIL), (second, None, storing.PASS), (third, None, storing.UNSCORED)]
+        writer.add_rejudgements("j1", run, rows, vim=storing.VIM, fingerprint="bench-2")
+    with closing(store.connect(tmp_path / "s.duckdb")) as con:
+        found, changed = rejudged.rejudged(con), rejudged.changed(con)
+    numbers = ["answers", "passed", "new_passed", "newly_passing", "newly_failing", "unscored", "other_rules"]
+    assert found[numbers].to_numpy().tolist() == [[2, 2, 1, 0, 1, 1, 3]]
+    assert "1 of 2 verdicts differ" in show.findings(found).markup
+    markup = show.run_table(found)._repr_html_() + show.changed_table(changed)._repr_html_()
+    assert "&lt;script&gt;" in markup and "<script" not in markup
+    assert not re.search(r"\b(nan|None|NaT|<NA>)\b", re.sub(r"<[^>]*>", " ", markup))

@@ -7,16 +7,18 @@ import pandas as pd
 from vimlib import store
 
 
-def rejudged(con: store.Connection, judgement_id: str) -> pd.DataFrame:
-    """A further judgement, run by run.
+def rejudged(con: store.Connection, judgement_id: str = "") -> pd.DataFrame:
+    """A further judgement, or without an id all that the store holds, run by run.
 
-    Grain: one row a run. Order: kind, name, run. Columns: `run_id`, `kind`, `name`, `suite_name`, `protocol`,
-    `vim_version`, `new_vim_version` (several joined by a comma; '' where nothing was replayed), `answers`
-    (with a verdict both times), `passed`, `new_passed`, `newly_passing`, `newly_failing`,
-    `other_file` (replays that left another file, whatever the verdict), `other_end` (that ended otherwise),
-    `unscored` (without a verdict one of the times).
+    Grain: one row a judgement and run. Order: judgement, kind, name, run. Columns: `judgement_id`, `run_id`,
+    `kind`, `name`, `suite_name`, `protocol`; `vim_version`, `new_vim_version`, `extraction`, `new_extraction`
+    (several joined by a comma; '' where nothing was replayed or read), `answers` (with a verdict both
+    times), `passed`, `new_passed`, `newly_passing`, `newly_failing`, `other_file` (replays that left another
+    file, whatever the verdict), `other_end` (that ended otherwise), `unscored` (without a verdict one of the
+    times), `other_rules` (judged by another version of the rules), `other_keys` (of which other keys were
+    taken).
     """
-    rows = store.query(con, "rejudged", judgement_id=judgement_id)
+    rows = _rows(con, judgement_id)
     both = rows["passed"].notna() & rows["new_passed"].notna()
     was, now = (rows[name].fillna(False).astype(bool) for name in ("passed", "new_passed"))
     counted = rows.assign(
@@ -30,8 +32,10 @@ def rejudged(con: store.Connection, judgement_id: str) -> pd.DataFrame:
         other_end=rows["outcome"].notna()
         & rows["new_outcome"].notna()
         & (rows["outcome"] != rows["new_outcome"]),
+        other_rules=rows["rules_differ"].fillna(True),
+        other_keys=rows["keys"].fillna("") != rows["new_keys"].fillna(""),
     )
-    keys = ["run_id", "kind", "name", "suite_name", "protocol"]
+    keys = ["judgement_id", "run_id", "kind", "name", "suite_name", "protocol"]
     numbers = [
         "answers",
         "was",
@@ -41,18 +45,26 @@ def rejudged(con: store.Connection, judgement_id: str) -> pd.DataFrame:
         "other_file",
         "other_end",
         "unscored",
+        "other_rules",
+        "other_keys",
     ]
     grouped = counted.groupby(keys, sort=False)
     frame = grouped[numbers].sum().astype("int64")
-    for name in ("vim_version", "new_vim_version"):
-        frame[name] = grouped[name].agg(lambda values: ", ".join(sorted(set(values.dropna()))))
+    texts = ["vim_version", "new_vim_version", "extraction", "new_extraction"]
+    for name in texts:
+        frame[name] = grouped[name].agg(lambda values: ", ".join(sorted(set(values.dropna()) - {""})))
     frame = frame.rename(columns={"was": "passed", "now": "new_passed"}).reset_index()
-    return frame[[*keys, "vim_version", "new_vim_version", "answers", "passed", "new_passed", *numbers[3:]]]
+    return frame[[*keys, *texts, "answers", "passed", "new_passed", *numbers[3:]]]
 
 
-def changed(con: store.Connection, judgement_id: str) -> pd.DataFrame:
-    """The answers whose verdict differs. Grain and columns: rows of the view `rejudged`, in its order."""
-    rows = store.query(con, "rejudged", judgement_id=judgement_id)
+def _rows(con: store.Connection, judgement_id: str) -> pd.DataFrame:
+    return store.query(con, "rejudged", **({"judgement_id": judgement_id} if judgement_id else {}))
+
+
+def changed(con: store.Connection, judgement_id: str = "") -> pd.DataFrame:
+    """The answers whose verdict differs, in one judgement or without an id in any. Grain and columns: rows of
+    the view `rejudged`, in its order."""
+    rows = _rows(con, judgement_id)
     return rows[rows["passed"] != rows["new_passed"]].dropna(subset=["passed", "new_passed"])
 
 
@@ -65,5 +77,5 @@ def sentence(runs: pd.DataFrame) -> str:
     if better + worse == 0:
         other = int(runs["other_file"].sum())
         files = "" if not other else f", though {other} left another file"
-        return f"All {answers} verdicts come out the same{files}."
+        return f"All {answers} verdicts come out the same{files}: 0 of {answers} differ."
     return f"{better + worse} of {answers} verdicts differ: {better} newly passing, {worse} newly failing."

@@ -45,7 +45,7 @@ def test_keys_tried_by_hand_show_what_became_of_the_text() -> None:
 
 
 def test_a_trace_has_a_row_a_key() -> None:
-    shown = vimlib.show_trace("xx", start="<>c\n")._repr_html_()  # type: ignore[attr-defined]
+    shown = vimlib.trace("xx", start="<>c\n")._repr_html_()  # type: ignore[attr-defined]
     assert shown.count("<tr><td>") == 3
     first, second, third = shown.split("<tr><td>")[1:]
     assert "&lt;&gt;c" in first and "<ins>" not in first, "the text to start from is not new"

@@ -74,7 +74,7 @@ FACE = {
     "views": "store",
     "view_columns": "store",
     "load_suite": "suites",
-    "show_trace": "replay",
+    "trace": "replay:show_trace",
     "overview": "analysis.overview",
     "by_tier": "analysis.overview",
     "headlines": "analysis.headlines",
@@ -85,7 +85,8 @@ FACE = {
     "tier_sentences": "analysis.compare",
     "show_tiers": "figures.compare",
 }
-"""What researchers need by hand, and where it lives. `replay` is the package, which can be called."""
+"""What researchers need by hand, and where it lives, under another name after a colon. `replay` is the
+package, which can be called."""
 
 
 def __getattr__(name: str) -> object:
@@ -95,7 +96,8 @@ def __getattr__(name: str) -> object:
         return importlib.import_module("vimlib.replay")
     if name not in FACE:
         raise AttributeError(f"module 'vimlib' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"vimlib.{FACE[name]}"), name)
+    module, _, attribute = FACE[name].partition(":")
+    return getattr(importlib.import_module(f"vimlib.{module}"), attribute or name)
 
 
 def __dir__() -> list[str]:

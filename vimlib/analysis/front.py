@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
 from vimlib import store
-from vimlib.analysis.compare import Comparison, Refusal, compare_or_say_why_not
+from vimlib.analysis.compare import paired_sentence
 from vimlib.analysis.overview import by_tier
 
 SECTION = ["suite_name", "suite_version", "suite_hash", "protocol", "track"]
@@ -34,8 +34,8 @@ class Lead:
     """Run id of the model with the highest pass rate."""
     other: str
     """Run id of the next model, or of the `diff` solver where there is only one model; '': neither."""
-    comparison: Comparison | None
-    """Candidate: the best; None: there is nothing to compare it with."""
+    said: str | None
+    """The paired comparison of their pass rates as a sentence; None: there is nothing to compare with."""
 
 
 def leads(con: store.Connection, runs: pd.DataFrame) -> list[Lead]:
@@ -53,9 +53,8 @@ def leads(con: store.Connection, runs: pd.DataFrame) -> list[Lead]:
             continue
         floor = scored[(scored["kind"] == "solver") & (scored["name"] == "diff")]["run_id"].to_list()
         other = (models[1:2] or floor[:1] or [""])[0]
-        answer = compare_or_say_why_not(con, other, models[0]) if other else None
-        comparison = None if answer is None or isinstance(answer, Refusal) else answer
-        found.append(Lead(tuple(str(part) for part in key), models[0], other, comparison))
+        said = paired_sentence(con, other, models[0]) if other else None
+        found.append(Lead(tuple(str(part) for part in key), models[0], other, said))
     return found
 
 
@@ -64,7 +63,8 @@ class Finding:
     """Something in the store that is worth reading first."""
 
     subject: str
-    """failure, repair, errors, disagreement, tiers, floor or cap: at most one finding each is shown."""
+    """failure, repair, errors, disagreement, tiers, floor, cap, cost or contamination: at most one finding
+    each is shown."""
     weight: float
     """How much it would change what a reader believes, 0 to 1."""
     run_id: str
@@ -72,13 +72,25 @@ class Finding:
     """The numbers that it rests on; names as the columns of the views."""
 
 
-def findings(con: store.Connection, runs: pd.DataFrame, *, most: int = 3) -> list[Finding]:
+def findings(
+    con: store.Connection,
+    runs: pd.DataFrame,
+    *,
+    spent: pd.DataFrame | None = None,
+    evidence: pd.DataFrame | None = None,
+    most: int = 3,
+) -> list[Finding]:
     """The findings about models, the weightiest first, at most one a subject.
 
     failure: one mode makes a large share of a run's failures. repair: failed answers that a small
     repair turns into passes. errors: samples lost to a provider or harness. disagreement: verdicts
     unlike the source's own. tiers: the gap between a run's best and worst tier. floor: a run that
-    passes fewer tasks than the `diff` solver. cap: right edits lost to the key cap.
+    passes fewer tasks than the `diff` solver. cap: right edits lost to the key cap. cost: a pass costs
+    one run surely more tokens than another of its section. contamination: a line of evidence that a
+    model had seen its tasks, which holds after correction for all lines.
+
+    `spent`: the frame of `cost.by_run`; `evidence`: that of `contamination.seen`; without them their
+    findings are left out.
     """
     models = runs[(runs["kind"] == "model") & (runs["samples"] >= FEWEST)]
     every = [
@@ -86,6 +98,8 @@ def findings(con: store.Connection, runs: pd.DataFrame, *, most: int = 3) -> lis
         *_of_runs(models),
         *_tiers(con, models),
         *_floors(runs, models),
+        *_costs(spent),
+        *_contaminations(evidence, models),
     ]
     best: dict[str, Finding] = {}
     for one in sorted(every, key=lambda one: (-one.weight, one.subject, one.run_id)):
@@ -174,4 +188,48 @@ def _floors(runs: pd.DataFrame, models: pd.DataFrame) -> list[Finding]:
                 "floor_scored": int(floor["scored"].iloc[0]),
             }
             found.append(Finding("floor", gap, str(best["run_id"]), facts))
+    return found
+
+
+def _costs(spent: pd.DataFrame | None) -> list[Finding]:
+    if spent is None:
+        return []
+    known = spent[spent["tokens_per_pass_high"].notna() & (spent["samples"] >= FEWEST)]
+    found = []
+    for _, rows in known.groupby(SECTION, dropna=False):
+        dear, cheap = (rows.loc[rows["tokens_per_pass"].agg(which)] for which in ("idxmax", "idxmin"))
+        # Only a difference that the intervals leave standing, as a share of the dearer one.
+        apart = float(dear["tokens_per_pass_low"] - cheap["tokens_per_pass_high"])
+        if apart > 0:
+            facts: dict[str, Any] = {"other": str(cheap["run_id"])}
+            for name, row in (("dear", dear), ("cheap", cheap)):
+                facts |= {
+                    f"{name}_{part}": round(float(row[f"tokens_per_pass{bound}"]))
+                    for part, bound in (("tokens", ""), ("low", "_low"), ("high", "_high"))
+                }
+                facts[f"{name}_attempts"] = int(row["attempts"])
+            weight = apart / float(dear["tokens_per_pass"])
+            found.append(Finding("cost", weight, str(dear["run_id"]), facts))
+    return found
+
+
+SURE: Final = {"strong": 0.9, "some": 0.5}
+"""Weight of a line of evidence by what it amounts to (`contamination.lines.Finding`)."""
+
+
+def _contaminations(evidence: pd.DataFrame | None, models: pd.DataFrame) -> list[Finding]:
+    if evidence is None or evidence.empty:
+        return []
+    found = []
+    for row in evidence[evidence["finding"].astype(str).isin(SURE)].to_dict("records"):
+        runs = models[(models["name"] == row["model"]) & (models["protocol"] == row["protocol"])]["run_id"]
+        if len(runs):
+            facts = {
+                "evidence": str(row["evidence"]),
+                "finding": str(row["finding"]),
+                "n": int(row["n"]),
+                **{name: float(row[name]) for name in ("effect", "low", "high")},
+                "unit": str(row["unit"]),
+            }
+            found.append(Finding("contamination", SURE[str(row["finding"])], str(runs.iloc[0]), facts))
     return found

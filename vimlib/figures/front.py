@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import pandas as pd
 
-from vimlib.analysis.compare import sentence
 from vimlib.analysis.front import Finding, Lead
 from vimlib.analysis.headlines import changes
 from vimlib.figures.blocks import Block, Linked, Tile, lede, tiles
@@ -34,7 +33,7 @@ def findings(runs: pd.DataFrame, disagreements: pd.DataFrame, leads: Sequence[Le
     """The sentences at the top of the page: who leads in each section and whether that is more than
     chance, then what qualifies them."""
     cut = sections(runs)
-    paired = {lead.best: sentence(lead.comparison) for lead in leads if lead.comparison is not None}
+    paired = {lead.best: lead.said for lead in leads if lead.said is not None}
     sentences = []
     for title, _, rows in cut:
         if (rows["kind"] == "model").any():
@@ -152,7 +151,7 @@ def worth_reading(found: Sequence[Finding], runs: pd.DataFrame, pages: Sequence[
     names = labels(runs)
     sentences = []
     for one in found:
-        words, page, label = _finding_words(one, names.get(one.run_id, one.run_id))
+        words, page, label = _finding_words(one, names.get(one.run_id, one.run_id), names)
         sentences.append(Linked(words, page if page in pages else "", label))
     if not sentences:
         return Block('<p class="empty">Nothing stands out: there are too few answers of models.</p>')
@@ -165,7 +164,7 @@ def worth_reading(found: Sequence[Finding], runs: pd.DataFrame, pages: Sequence[
     return Block(f'<ol class="worth">{items}</ol>')
 
 
-def _finding_words(one: Finding, name: str) -> tuple[str, str, str]:
+def _finding_words(one: Finding, name: str, names: Mapping[str, str]) -> tuple[str, str, str]:
     """Sentence, page that shows it, and what the link to it says."""
     n = {key: count(value) if isinstance(value, int) else str(value) for key, value in one.facts.items()}
     failures, board, cost = "failure_modes.html", "leaderboard.html", "load.html"
@@ -210,6 +209,25 @@ def _finding_words(one: Finding, name: str) -> tuple[str, str, str]:
                 board,
                 "Leaderboard",
             )
+        case "cost":
+            other = names.get(n["other"], n["other"])
+            return (
+                f"A pass costs {name} {n['dear_tokens']} tokens ({n['dear_low']}–{n['dear_high']}; "
+                f"{n['dear_attempts']} attempts) and {other}, on the same suite and rules, "
+                f"{n['cheap_tokens']} ({n['cheap_low']}–{n['cheap_high']}; {n['cheap_attempts']}).",
+                "token_cost.html",
+                "Tokens and cost",
+            )
+        case "contamination":
+            sign = one.facts["unit"]
+            span = "–".join(f"{one.facts[side]:+.2f}".replace("-", "−") for side in ("low", "high"))
+            return (
+                f"{n['finding'].capitalize()} evidence from “{n['evidence']}” that {name} had seen tasks: "
+                f"effect {one.facts['effect']:+.2f} {sign} ({span}; n = {n['n']}), "
+                "corrected for all lines of evidence.",
+                "contamination.html",
+                "What speaks for contamination",
+            )
         case _:
             return (
                 f"The best model, {name}, passes {n['passed']} of {n['scored']}; the diff solver, no model "
@@ -243,14 +261,18 @@ MOST_CHANGES: Final = 6
 """New or changed runs that are named one by one."""
 
 
-def quality(runs: pd.DataFrame) -> Block:
-    """What in the data should worry a reader, counted: errors, what cannot be replayed, what is not known."""
+def quality(runs: pd.DataFrame, spent: pd.DataFrame) -> Block:
+    """What in the data should worry a reader, counted: errors, what cannot be replayed, what is not known.
+
+    `spent`: the frame of `cost.by_run`.
+    """
     models = runs[runs["kind"] == "model"]
     samples = int(models["samples"].sum())
     errors = int(models["provider_errors"].sum() + models["harness_errors"].sum())
     lost = int(models["not_replayable"].sum())
     verdicts, differ = int(models["source_verdicts"].sum()), int(models["disagreements"].sum())
-    unpriced = int((models["billed_usd_n"] < models["attempts"]).sum())
+    tried, billed, estimated = (int(spent[name].sum()) for name in ("attempts", "billed_n", "estimated_n"))
+    unknown = tried - int(spent["cost_n"].sum())
     return tiles(
         [
             Tile("Errors", count(errors), f"of {count(samples)} samples of models", bool(errors)),
@@ -262,9 +284,11 @@ def quality(runs: pd.DataFrame) -> Block:
                 bool(differ),
             ),
             Tile(
-                "Costs not billed",
-                count(unpriced),
-                f"of {number_of(len(models), 'run')} of models; estimated or unavailable",
+                "Unknown costs",
+                count(unknown),
+                f"of {number_of(tried, 'attempt')} of models; {count(billed)} billed, "
+                f"{count(estimated)} estimated",
+                bool(unknown),
             ),
         ]
     )

@@ -74,6 +74,7 @@ __all__ = [
     "held_against",
     "metric_named",
     "paired",
+    "paired_sentence",
     "parse_limit",
     "plain_rows",
     "samples_of",
@@ -212,6 +213,29 @@ def compare(
     )
 
 
+def paired_sentence(
+    con: store.Connection, base: str, candidate: str, *, alpha: float = 0.05, seed: int = 1
+) -> str | None:
+    """What `sentence(compare(con, base, candidate))` says of two runs' pass rates, without the rest.
+
+    `base`, `candidate`: run ids. None: they cannot be compared.
+    """
+    try:
+        chosen = choose(con, base, candidate)
+    except (UnknownRun, AmbiguousRun, NotComparable, NothingToCompare):
+        return None
+    runs = store.query(con, "run_conditions").set_index("run_id", drop=False)
+    names = [str(runs.loc[one, "name"]) for one in (base, candidate)]
+    left, right = (samples_of(con, ids) for ids in (chosen.base, chosen.candidate))
+    metrics = by_metric(left, right, alpha=alpha, seed=seed, metrics=[metric_named("pass_rate")])
+    labels = short_names(names, [base, candidate])
+    mine, yours = (
+        Side(label, (run,), error_counts(side))
+        for label, run, side in zip(labels, (base, candidate), (left, right), strict=True)
+    )
+    return _in_words(metrics.iloc[0], mine, yours, alpha)
+
+
 def compare_or_say_why_not(
     con: store.Connection,
     base: str = "",
@@ -279,11 +303,14 @@ def confounders(comparison: Comparison) -> list[str]:
 
 def sentence(comparison: Comparison) -> str:
     """The finding in plain words, of the metric that the comparison is about."""
-    row = comparison.about
-    base, candidate = comparison.base.label, comparison.candidate.label
+    return _in_words(comparison.about, comparison.base, comparison.candidate, comparison.alpha)
+
+
+def _in_words(row: pd.Series, base_side: Side, candidate_side: Side, alpha: float) -> str:
+    base, candidate = base_side.label, candidate_side.label
     n = int(row["tasks"])
     if n == 0:
-        return f"{candidate} and {base} cannot be compared: {_nothing(comparison)}."
+        return f"{candidate} and {base} cannot be compared: {_nothing(row, base_side, candidate_side)}."
     tasks = f"{n} common task{'' if n == 1 else 's'}"
     single = row["yes_or_no"] and row["base_samples"] == n and row["candidate_samples"] == n
     if single:
@@ -307,7 +334,7 @@ def sentence(comparison: Comparison) -> str:
             f" on {tasks}, {_amount(row, abs(row['difference']))}"
             f" {'more' if row['difference'] > 0 else 'less'}"
         )
-    return f"{said}; {_chance(row, comparison.alpha, bool(single))}."
+    return f"{said}; {_chance(row, alpha, bool(single))}."
 
 
 def tier_sentences(comparison: Comparison | Refusal) -> list[str]:
@@ -382,11 +409,11 @@ def _chance(row: pd.Series, alpha: float, single: bool) -> str:
     return f"{said}; a difference under {least} could easily have been missed"
 
 
-def _nothing(comparison: Comparison) -> str:
-    for side in (comparison.base, comparison.candidate):
-        if comparison.about["yes_or_no"] and side.counts["scored"] == 0:
+def _nothing(row: pd.Series, base: Side, candidate: Side) -> str:
+    for side in (base, candidate):
+        if row["yes_or_no"] and side.counts["scored"] == 0:
             return f"no answer of {side.label} has a verdict"
-    return str(comparison.about["reason"])
+    return str(row["reason"])
 
 
 def _low(label: str) -> str:

@@ -98,8 +98,15 @@ def _why_nothing(base: pd.DataFrame, candidate: pd.DataFrame) -> str:
     return f"not known of the {lacking[0]}" if lacking else "no common task"
 
 
-def by_metric(base: pd.DataFrame, candidate: pd.DataFrame, *, alpha: float, seed: int) -> pd.DataFrame:
-    """All metrics of the two sides.
+def by_metric(
+    base: pd.DataFrame,
+    candidate: pd.DataFrame,
+    *,
+    alpha: float,
+    seed: int,
+    metrics: Sequence[Metric] = METRICS,
+) -> pd.DataFrame:
+    """All metrics of the two sides, or those given.
 
     Grain: one row a metric. Order: `METRICS`. Columns: `metric`, `label`, `unit`, `help`,
     `higher_is_better`, `yes_or_no`, those of `paired`, and `p_holm`: the p corrected for all metrics.
@@ -114,7 +121,7 @@ def by_metric(base: pd.DataFrame, candidate: pd.DataFrame, *, alpha: float, seed
             "yes_or_no": metric.yes_or_no,
             **paired(base, candidate, metric, alpha=alpha, seed=seed),
         }
-        for metric in METRICS
+        for metric in metrics
     ]
     return _corrected(pd.DataFrame(rows))
 

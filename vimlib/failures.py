@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -336,6 +336,20 @@ def _truncated(case: _Case) -> str | None:
     return f"the model stopped for '{case.attempt.stop_reason}' within what was taken"
 
 
+_NO_ACCIDENT = 12
+"""Characters of a line from which on it is like another by no accident."""
+
+
+def _rewritten(line: str, texts: Iterable[str]) -> bool:
+    """Whether a line is one of the text, or eight tenths like one."""
+    if line in texts:
+        return True
+    if len(line) < _NO_ACCIDENT:
+        return False
+    as_long = (one for one in texts if 2 * len(line) <= 3 * len(one) and 2 * len(one) <= 3 * len(line))
+    return any(likeness(line, one).ratio >= 0.8 for one in as_long)
+
+
 def _prose(case: _Case) -> str | None:
     if case.golf:
         saved = case.outcome is Outcome.FINISHED and case.final != case.start
@@ -350,6 +364,8 @@ def _prose(case: _Case) -> str | None:
     written_out = sum(line.strip() in texts for line in lines)
     if len(lines) > 1 and 2 * written_out > len(lines):
         return f"{written_out} of {len(lines)} lines taken are lines of the text"
+    if len(lines) == 1 and not looks_like_keys(lines[0]) and _rewritten(lines[0].strip(), texts):
+        return "the line taken is a line of the text, or nearly"
     if len(lines) > 1 and not any(map(looks_like_keys, lines)):
         return f"none of the {len(lines)} lines taken has the shape of keystrokes"
     return None
@@ -519,8 +535,8 @@ RULES: Final[tuple[Rule, ...]] = (
         "statement of a programming language, or holds three function words; key names or a save and "
         "quit outside quotes leave only the sentence with two function words, and an answer that saved a "
         "changed file in Vim only one with three. Never a command line. In bench: its first line, or most of "
-        "its lines; or several lines of which most stand in start or target, or none has the shape of "
-        "keystrokes.",
+        "its lines; or most of several lines stand in start or target, or none has the shape of keystrokes; "
+        "or a single one without that shape is eight tenths like a line there.",
         _prose,
     ),
     Rule(

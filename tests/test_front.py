@@ -82,7 +82,7 @@ def test_the_tiles_count_what_the_store_holds(con: store.Connection, runs: pd.Da
     unknown = int((priced["cost_kind"] == str(CostKind.UNAVAILABLE)).sum())
     assert f"Unknown costs {unknown} of {len(priced)} attempts of models; 0 billed, 0 estimated" in said
     key = words(show.key_numbers(runs))
-    assert "Runs 3 2 models, 1 solver" in key
+    assert "Runs 3 2 of 2 models, 1 of 1 solver" in key
     assert f"Answers scored {34} of {len(attempts)} samples" in key
 
 

@@ -74,7 +74,6 @@ def findings(runs: pd.DataFrame, disagreements: pd.DataFrame, leads: Sequence[Le
 def key_numbers(runs: pd.DataFrame) -> Block:
     """The tiles below the findings."""
     models, solvers = runs[runs["kind"] == "model"], runs[runs["kind"] == "solver"]
-    suites = runs[["suite_hash", "protocol"]].drop_duplicates()
     scored, samples = int(runs["scored"].sum()), int(runs["samples"].sum())
     provider, harness = int(runs["provider_errors"].sum()), int(runs["harness_errors"].sum())
     total = models["total_tokens"].sum(min_count=1) if len(models) else None
@@ -83,12 +82,13 @@ def key_numbers(runs: pd.DataFrame) -> Block:
             Tile(
                 "Runs",
                 count(len(runs)),
-                f"{number_of(len(models), 'model')}, {number_of(len(solvers), 'solver')}",
+                f"{count(len(models))} of {number_of(models['name'].nunique(), 'model')}, "
+                f"{count(len(solvers))} of {number_of(solvers['name'].nunique(), 'solver')}",
             ),
             Tile(
                 "Answers scored",
                 count(scored),
-                f"of {count(samples)} samples, in {number_of(len(suites), 'section')}",
+                f"of {count(samples)} samples, in {number_of(len(sections(runs)), 'section')}",
             ),
             Tile(
                 "Errors, not failures",

@@ -1,5 +1,4 @@
--- Every answer that counts, passed or failed, with the texts that it is about and what its replay left: what
--- is needed to play it again.
+-- Every answer that counts, passed or failed, with all that is needed to play it again, and what that left.
 --
 -- Grain: one row an attempt that counts (run_id, task_id, epoch); tasks with an erratum only if they are to
 -- count (errata_counted).

@@ -33,6 +33,7 @@ from vimlib.analysis.compare import (
     sentence,
     tier_sentences,
 )
+from vimlib.figures.compare import key_numbers
 from vimlib.load import load
 from vimlib.records import AttemptStatus, Outcome, Protocol, RunKind, Score, Suite
 from vimlib.suites import load_suite
@@ -142,6 +143,9 @@ def test_no_common_task_and_errors_only_are_said(making: Any) -> None:
     found = compare(con, "a", "broken")
     assert sentence(found) == "broken and a cannot be compared: no answer of broken has a verdict."
     assert found.unpaired["candidate"].to_list() == ["provider error"] * 6
+    assert confounders(found) == [], "what was never replayed had no other Vim"
+    tiles = key_numbers(found).markup
+    assert tiles.count("not known of the candidate") == 2 and "unavailable against" not in tiles
     assert found.metrics.set_index("metric").loc["pass_rate_with_errors", "tasks"] == 3
     assert set(compare(con, "a", "nothing").unpaired["candidate"][:3]) == {"unscored"}
 

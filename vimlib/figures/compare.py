@@ -149,16 +149,20 @@ def key_numbers(found: Comparison | Refusal) -> Block:
                 amount(row["difference"], row["unit"], signed=True, rate=rate) + points
                 if not missing(row["difference"])
                 else UNAVAILABLE,
-                f"{_interval_name(found)} {_span(row) or UNAVAILABLE}; {str(row['label']).lower()}, "
+                f"{_spanned(found, row)}; {str(row['label']).lower()}, "
                 f"{amount(row['candidate'], row['unit'], rate=rate)} against "
-                f"{amount(row['base'], row['unit'], rate=rate)}",
+                f"{amount(row['base'], row['unit'], rate=rate)}"
+                if row["tasks"]
+                else str(row["reason"]),
             ),
             Tile(
                 "Could it be chance?",
                 f"p {'' if p_value(row['p_value']).startswith('<') else '= '}{p_value(row['p_value'])}"
                 if not missing(row["p_value"])
                 else UNAVAILABLE,
-                f"{moved} of {_tasks(int(row['tasks']))} differ: {row['more']} up, {row['fewer']} down",
+                f"{moved} of {_tasks(int(row['tasks']))} differ: {row['more']} up, {row['fewer']} down"
+                if row["tasks"]
+                else str(row["reason"]),
             ),
             Tile(
                 "What could have been seen",
@@ -175,6 +179,11 @@ def key_numbers(found: Comparison | Refusal) -> Block:
             ),
         ]
     )
+
+
+def _spanned(found: Comparison, row: dict[str, Any]) -> str:
+    span = _span(row)
+    return span if span == "no interval" else f"{_interval_name(found)} {span}"
 
 
 def _interval_name(found: Comparison) -> str:

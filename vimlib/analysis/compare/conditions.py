@@ -41,6 +41,10 @@ _OF_SOLVERS = {"name", "vim_version", "confinement"}
 """Conditions that a program without a model has too."""
 
 
+OF_REPLAYS: Final = frozenset({"Vim", "confinement", "rules"})
+"""Conditions of the judging: a side of which nothing was replayed has none, and differs in none."""
+
+
 def _values(row: dict[str, object], solvers: bool) -> Iterator[tuple[str, str]]:
     for thing, column in _PLAIN:
         if not solvers or column in _OF_SOLVERS:
@@ -87,7 +91,7 @@ def conditions(base: pd.DataFrame, candidate: pd.DataFrame, about: str = "") -> 
                 "condition": name,
                 "base": "; ".join(left),
                 "candidate": "; ".join(right),
-                "differs": left != right,
+                "differs": left != right and not (name in OF_REPLAYS and [NOT_KNOWN] in (left, right)),
                 "studied": False,
             }
             for name, (left, right) in found.items()

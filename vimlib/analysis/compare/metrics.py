@@ -83,7 +83,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         "pass_rate_with_errors",
-        "Passed with errors as failures",
+        "Passed (errors fail)",
         "share",
         True,
         _passed_or_error,

@@ -38,7 +38,7 @@ def findings(runs: pd.DataFrame, disagreements: pd.DataFrame, leads: Sequence[Le
     for title, _, rows in cut:
         if (rows["kind"] == "model").any():
             told = [f"{title}: {headline(rows)}."]
-            told += [f"Task by task: {paired[run]}" for run in rows["run_id"] if run in paired]
+            told += [f"Task by task: {_unbroken(paired[run])}" for run in rows["run_id"] if run in paired]
             sentences.append(" ".join(told))
     alone = [
         f"{rate_words(floor)} in {title}"
@@ -69,6 +69,13 @@ def findings(runs: pd.DataFrame, disagreements: pd.DataFrame, leads: Sequence[Le
             else f"Replayed here, all {count(verdicts)} verdicts that a source recorded come out the same."
         )
     return lede(sentences)
+
+
+def _unbroken(said: str) -> str:
+    """A sentence whose numbers keep their signs beside them at the end of a line."""
+    for sign in (" %", "p = ", "p < "):
+        said = said.replace(sign, sign.replace(" ", "\u00a0"))
+    return said
 
 
 def key_numbers(runs: pd.DataFrame) -> Block:

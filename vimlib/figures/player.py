@@ -152,7 +152,8 @@ def _markup(trace: Trace, target: str, wrong: WrongKey, label: str, most_lines: 
     )
     return (
         f'<div class="vp" role="group" aria-label="{name}">'
-        f'<p class="vp-keys"><code>{_escaped(typed)}</code></p><div class="vp-both">{panes}</div>'
+        f'<p class="vp-keys" tabindex="0"><code>{_escaped(typed)}</code></p>'
+        f'<div class="vp-both">{panes}</div>'
         f'<p class="vp-line"><b>{html.escape(_mode(last))}</b>'
         f"<span>{html.escape(_ending(trace, last))}</span></p>"
         + (f'<p class="vp-note">{html.escape("; ".join(notes))}</p>' if notes else "")

@@ -188,6 +188,12 @@ def test_tiers_that_cannot_be_told_apart_or_compared_say_so(making: Any) -> None
     ]
 
 
+def test_the_sentence_of_equal_shares_of_several_samples(making: Any) -> None:
+    con = making(a="++--", b="++--", c="++--")
+    said = sentence(compare(con, "a", "b,c"))
+    assert " both pass 50.0 % of 4 common tasks; they differ on none of them" in said
+
+
 def test_the_sentence_of_another_metric(making: Any) -> None:
     con = making(a="++--", b="++--")
     assert sentence(compare(con, "a", "b", metric="total_tokens")) == (

@@ -109,7 +109,8 @@ def _tasks(n: int) -> str:
 def _also(row: dict[str, Any]) -> str:
     rate = bool(row["yes_or_no"])
     before, after = (amount(row[side], row["unit"], rate=rate) for side in ("base", "candidate"))
-    return f"{str(row['label']).lower()} {after} against {before}"
+    unit = "\u00a0s" if row["unit"] == "seconds" else ""
+    return f"{str(row['label']).lower()} {after}{unit} against {before}{unit}"
 
 
 def sides(found: Comparison | Refusal) -> Block:

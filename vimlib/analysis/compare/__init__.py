@@ -313,17 +313,20 @@ def _in_words(row: pd.Series, base_side: Side, candidate_side: Side, alpha: floa
         return f"{candidate} and {base} cannot be compared: {_nothing(row, base_side, candidate_side)}."
     tasks = f"{n} common task{'' if n == 1 else 's'}"
     single = row["yes_or_no"] and row["base_samples"] == n and row["candidate_samples"] == n
+    verb, both = {"beats_diff_rate": ("beats diff on", "beat diff on")}.get(
+        str(row["metric"]), ("passes", "pass")
+    )
     if single:
         before, after = round(row["base"] * n), round(row["candidate"] * n)
-        verb = {"beats_diff_rate": "beats diff on"}.get(str(row["metric"]), "passes")
         if before == after:
-            pair = f"{candidate} and {base} both {verb.replace('passes', 'pass').replace('beats', 'beat')}"
-            said = f"{pair} {after} of {tasks}"
+            said = f"{candidate} and {base} both {both} {after} of {tasks}"
         else:
             said = (
                 f"{candidate} {verb} {abs(after - before)} {'more' if after > before else 'fewer'} of {tasks}"
                 f" ({after} against {before})"
             )
+    elif abs(row["difference"]) < 1e-12 and row["yes_or_no"]:
+        said = f"{candidate} and {base} both {both} {_value(row, 'base')} of {tasks}"
     elif abs(row["difference"]) < 1e-12:
         said = (
             f"{candidate} and {base} do not differ in {_low(row['label'])} on {tasks} ({_value(row, 'base')})"

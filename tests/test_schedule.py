@@ -29,6 +29,7 @@ from vimlib import cli
 from vimlib.analysis.compare import parse_limit
 from vimlib.analysis.headlines import headlines
 from vimlib.cli import settings as settings_module
+from vimlib.cli.options import REJECTED
 from vimlib.report import history, schedule
 from vimlib.runs import remote
 from vimlib.store import connect
@@ -359,8 +360,10 @@ def test_the_nightly_workflow_is_one_and_runs_what_there_is() -> None:
     workflow = yaml.safe_load(text)
     steps = workflow["jobs"]["report"]["steps"]
     [command] = [step["run"] for step in steps if "vimlib report" in step.get("run", "")]
-    options = cli._parse(command.split()[1:])
+    report, _, otherwise = command.partition(" || ")
+    options = cli._parse(report.split()[1:])
     assert (options.name, options.baseline, options.keep) == ("nightly", "last", 14)
+    assert otherwise == f"[ $? -eq {REJECTED} ]"
 
 
 def test_every_setting_is_an_option() -> None:

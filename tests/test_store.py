@@ -695,7 +695,7 @@ def test_a_database_of_another_duckdb_is_named_and_left_alone(path: Path, which:
     else:
         # A table of one number, as DuckDB 0.8.1 wrote it.
         path.parent.mkdir(parents=True)
-        path.write_bytes(gzip.decompress((DATA / "duckdb-0.8.1.duckdb.gz").read_bytes()))
+        path.write_bytes(gzip.decompress((DATA / "duckdb-0.8.1.gz").read_bytes()))
         said = r"written by another DuckDB .*version number 51; .*its release"
     before = path.read_bytes()
     for use in (connect, lambda given: replacing(given).__enter__()):

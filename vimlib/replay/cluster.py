@@ -13,6 +13,7 @@ that has lost several workers in a row is the harness's error, and the batch goe
 from __future__ import annotations
 
 import importlib.util
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -65,8 +66,18 @@ class ClusterExecutor(Executor):
         worker that joined later has another Vim, ClusterUnusable where the cluster is lost.
         """
         ours: Future[Any] = Future()
-        theirs = self._executor.submit(_on_worker, fn, *args, **kwargs)
-        theirs.add_done_callback(lambda done: self._settle(ours, done, *args))
+
+        def ask(again: int) -> None:
+            theirs = self._executor.submit(_on_worker, fn, *args, **kwargs)
+            theirs.add_done_callback(lambda done: settle(done, again))
+
+        def settle(done: Future[Any], again: int) -> None:
+            if again and not done.cancelled() and _tripped(done.exception()):
+                ask(again - 1)
+            elif ours.set_running_or_notify_cancel():
+                self._settle(ours, done, *args)
+
+        ask(again=3)
         return ours
 
     def _settle(
@@ -74,8 +85,6 @@ class ClusterExecutor(Executor):
     ) -> None:
         from distributed.scheduler import KilledWorker
 
-        if not ours.set_running_or_notify_cancel():
-            return
         if theirs.cancelled():
             ours.set_exception(
                 ClusterUnusable("the cluster's scheduler was lost; replays done so far are kept")
@@ -94,6 +103,18 @@ class ClusterExecutor(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Without `wait`, what the workers have not begun is called off."""
         self._executor.shutdown(wait=wait and not cancel_futures)
+
+
+def _tripped(error: BaseException | None) -> bool:
+    """Whether Dask's own executor failed, not what it ran.
+
+    A result that arrives while its worker is lost may be marked as lost before the executor looks at it,
+    which then takes the result for an exception in parts.
+    """
+    if not isinstance(error, TypeError) or error.__traceback__ is None:
+        return False
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return frame.f_globals.get("__name__") == "distributed.cfexecutor"
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from vimlib.analysis.contamination.overlap import overlap, overlaps
 from vimlib.analysis.contamination.popularity import popularity
 from vimlib.analysis.contamination.twins import twin_pairs, twins
 from vimlib.analysis.contamination.within import correlation, difficulty, slope, strata
+from vimlib.figures.contamination import pages
 from vimlib.records import AttemptStatus, Outcome, Protocol, PublishedSolution, Run, Suite, Task, Track
 from vimlib.suites import build_suite
 from vimlib.suites.twins import twin_of
@@ -557,6 +558,19 @@ def test_all_lines_of_a_model_come_from_its_runs(tmp_path: Path) -> None:
     assert found.cutoffs["cutoff"].to_list() == [DAY(2018, 6, 1), DAY(2014, 6, 1)]
     assert set(alone.evidence["model"]) == {"foo/bar"}
     assert "no twin was answered" in line(alone.evidence, Evidence.TWINS).missing
+
+
+def test_where_a_server_stands_makes_no_other_subject(tmp_path: Path) -> None:
+    runs = [
+        answered(FULL, [True] * 24, "run-1", settings={"base_url": "http://a/v1", "temperature": 0.0}),
+        answered(FULL, [True] * 24, "run-2", settings={"temperature": 0.0, "base_url": "http://b/v1"}),
+        answered(FULL, [True] * 24, "run-3", settings={"temperature": 1.0, "max_retries": 2}),
+    ]
+    with closing(stored(tmp_path / "a.duckdb", *runs)) as con:
+        found = seen(con)
+    assert found.evidence["settings"].unique().tolist() == ['{"temperature": 0.0}', '{"temperature": 1.0}']
+    titles = [page.title for page in pages(found)]
+    assert titles == [f"foo/bar · golf protocol · temperature {heat}" for heat in ("0.0", "1.0")]
 
 
 def test_a_store_without_a_model_has_no_evidence(tmp_path: Path) -> None:

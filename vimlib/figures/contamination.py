@@ -7,6 +7,7 @@ the sentences say "no evidence" only where a test could have found some.
 from __future__ import annotations
 
 import datetime
+import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -59,6 +60,16 @@ class Page:
     cutoff_source: str
 
 
+def _apart(settings: str, others: pd.Series) -> str:
+    """Those of a subject's settings in which a model's subjects differ, as the end of a title."""
+    every = [json.loads(one) for one in others.unique()]
+    names = sorted({name for one in every for name in one})
+    differ = [name for name in names if len({json.dumps(one.get(name)) for one in every}) > 1]
+    own = json.loads(settings)
+    words = [f"{name} {json.dumps(own[name]) if name in own else 'not given'}" for name in differ]
+    return f" · {plain(', '.join(words), 60)}" if words else ""
+
+
 def pages(found: Seen) -> Iterator[Page]:
     """One part a subject, in the order of the evidence."""
     if found.evidence.empty:
@@ -73,7 +84,7 @@ def pages(found: Seen) -> Iterator[Page]:
             title=name_line(
                 name, f"{protocol} protocol", *((f"prompt {prompt}",) if several and prompt else ())
             )
-            + (f" · settings {plain(settings, 60)}" if several else ""),
+            + (_apart(settings, keys.loc[keys["model"] == name, "settings"]) if several else ""),
             slug=anchor(name, protocol, *((number,) if several else ())),
             evidence=_of(found.evidence, key),
             tasks=_of(found.tasks, key),

@@ -38,7 +38,7 @@ def findings(runs: pd.DataFrame, disagreements: pd.DataFrame, leads: Sequence[Le
     for title, _, rows in cut:
         if (rows["kind"] == "model").any():
             told = [f"{title}: {headline(rows)}."]
-            told += [f"Task by task: {_unbroken(paired[run])}" for run in rows["run_id"] if run in paired]
+            told += [_task_by_task(paired[run]) for run in rows["run_id"] if run in paired]
             sentences.append(" ".join(told))
     alone = [
         f"{rate_words(floor)} in {title}"
@@ -69,6 +69,14 @@ def findings(runs: pd.DataFrame, disagreements: pd.DataFrame, leads: Sequence[Le
             else f"Replayed here, all {count(verdicts)} verdicts that a source recorded come out the same."
         )
     return lede(sentences)
+
+
+def _task_by_task(said: str) -> str:
+    """The paired comparison after the headline; that both pass the same is not said again."""
+    same, _, chance = said.partition("; ")
+    if " both pass " in same and same.endswith(("common task", "common tasks")):
+        return f"Task by task {_unbroken(chance)}"
+    return f"Task by task: {_unbroken(said)}"
 
 
 def _unbroken(said: str) -> str:

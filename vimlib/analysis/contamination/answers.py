@@ -7,6 +7,7 @@ its mean, so that the task is the unit of every test.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from vimlib import store
+from vimlib.analysis.compare.conditions import OF_THE_REQUEST
 from vimlib.analysis.contamination.within import Floats, difficulty
 from vimlib.records import VimlibError
 
@@ -37,7 +39,8 @@ class UnknownRun(VimlibError):
 def traced(con: store.Connection, runs: Collection[str] = ()) -> pd.DataFrame:
     """The scored answers of models, and of the solver `diff`, that evidence is taken from.
 
-    Grain and columns: view `answers_traced`, those with `scored`; `runs` are the ids of the models' runs,
+    Grain and columns: view `answers_traced`, those with `scored`, and of the settings those that shape an
+    answer; `runs` are the ids of the models' runs,
     none: all. Raises UnknownRun.
     """
     known = store.query(con, "run_conditions")
@@ -52,7 +55,15 @@ def traced(con: store.Connection, runs: Collection[str] = ()) -> pd.DataFrame:
     floor = known[(known["kind"] == "solver") & (known["name"] == "diff")]
     chosen = pd.concat([wanted, floor])
     asked = list(chosen.loc[chosen["track"] != "multi", "run_id"])
-    return store.query(con, "answers_traced", run_id=asked, scored=True)
+    found = store.query(con, "answers_traced", run_id=asked, scored=True)
+    plain = {text: _of_the_answer(text) for text in found["settings"].dropna().unique()}
+    return found.assign(settings=found["settings"].map(plain))
+
+
+def _of_the_answer(settings: str) -> str:
+    """The settings that shape an answer: an address or a time limit makes no other subject."""
+    given = json.loads(settings)
+    return json.dumps({name: given[name] for name in sorted(given) if name not in OF_THE_REQUEST})
 
 
 @dataclass(frozen=True, slots=True)
